@@ -8,6 +8,7 @@ torch's (`float16`, `cpu`).
 from __future__ import annotations
 
 import ast
+import itertools
 import random
 import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ _TENSOR = re.compile(r"\*(\w+)\[([\d, ]*)(?:; ([\d, ]*))?\]")
 _SIZES = ((33,), (9, 17), (16, 16), (9, 11, 8), (2, 8, 16, 16), (2, 8, 9, 16))
 _INTEGRAL = re.compile(r"ind(ex|ices)|(^|_)ids?$|label|target|offsets|cu_|length|lens?$|slot|table|position")
 _COUNTS = re.compile(r"^n(_?\w+)?$|num|size|numel|count|length")
+_COMBINED = 1000  # calls with several changes
 _LARGEST = 4096  # of a size that a comparison in the code suggests
 _SPOKEN = ("bool", "float", "int", "number", "str", "SymInt")  # a default of another kind is no literal
 _PLAIN: Mapping[str, tuple[str, ...]] = {
@@ -68,10 +70,11 @@ def cases(job: OpJob, takes: Sequence[OpParameter]) -> Generator[Case, bool, Non
     """The calls to try, one after the other; sent back is whether the op took the last one.
 
     First those that are given or, without any, the same call on tensors of several shapes and types, until the op
-    takes some; then these with one argument changed at a time, and at last with several at random.
+    takes some, or at random; then these with one argument changed at a time, and at last with several at random.
     """
     bases: list[Case] = []
-    for case in job.given or tuple(_plain_calls(takes, job.words)):
+    source = random.Random(job.name)  # noqa: S311 - the same calls every time
+    for case in job.given or itertools.chain(_plain_calls(takes, job.words), _any_calls(takes, job.words, source)):
         if (yield case):
             bases.append(case)
         if not job.given and len(bases) == 3:
@@ -82,8 +85,7 @@ def cases(job: OpJob, takes: Sequence[OpParameter]) -> Generator[Case, bool, Non
     for base, (_, change) in changes:
         if (yield {**base, **change}):
             useful.append((base, change))
-    source = random.Random(job.name)  # noqa: S311 - the same calls every time
-    while len(useful) > 1:
+    for _ in range(_COMBINED if len(useful) > 1 else 0):
         base, change = source.choice(useful)
         others = [c for b, c in source.sample(useful, min(3, len(useful))) if b == base]
         yield {**base, **{n: t for other in others for n, t in other.items()}, **change}
@@ -93,8 +95,27 @@ def _plain_calls(takes: Sequence[OpParameter], words: Words) -> Iterator[Case]:
     """The same call on tensors of each shape; of types by name, then all of one type; a matrix with vectors."""
     for element in ("", "fp32", "i64", "bf16", "i32"):
         for sizes in _SIZES if element in ("", "fp32") else _SIZES[:3]:
-            for later in dict.fromkeys((sizes, sizes[-1:])):
+            for later in dict.fromkeys((sizes, sizes[-1:] if sum(p.is_tensor for p in takes) > 1 else sizes)):
                 yield _call(takes, words, sizes, later, element)
+
+
+def _any_calls(takes: Sequence[OpParameter], words: Words, source: random.Random) -> Iterator[Case]:
+    """Calls at random, without end: each tensor has its own type and rank, but all sizes are among few."""
+    dtypes = [_element(d) for d in words.dtypes] + ["fp32", "fp32", "bf16", "i8", "i32", "i64", "fp8e4nv", ""]
+    while True:
+        few = source.choice(((128, 128, 128), (16, 32, 64), (2, 128, 256), (1, 8, 16)))
+        common = source.choice(dtypes)
+        case: dict[str, str] = {}
+        for p in takes:
+            rank = source.choice((1, 1, 2, 2, 2, 3, 3, 4))
+            sizes = [source.choice(few) for _ in range(rank)] if rank < 4 else [2, few[0], 4, few[-1]]
+            own = _call([p], words, sizes, sizes, source.choice((common, common, source.choice(dtypes))))
+            if p.is_tensor and source.random() < 0.2:
+                own = {n: _strided(text) for n, text in own.items()}
+            elif not p.is_tensor and source.random() < 0.5:
+                own = {p.name: source.choice(_choices(p, words, sizes))}
+            case.update(own)
+        yield case
 
 
 def _call(takes: Sequence[OpParameter], words: Words, first: Sequence[int], later: Sequence[int], element: str) -> Case:
@@ -121,13 +142,14 @@ def _choices(p: OpParameter, words: Words, sizes: Sequence[int]) -> list[str]:
         near = [str(int(n) + d) for n in words.numbers for d in (0, 1, -1)]
         found = [*ordinary, *near, "0", "2", "-1"]
     elif p.kind in ("ScalarType", "dtype"):
-        found = [*words.dtypes, "float32", "float16"]
+        found = [*words.dtypes, "float32", "float16", "int8", "float8_e4m3fn"]
     elif p.kind == "str":
         found = [*map(repr, words.texts), *_PLAIN["str"]]
     else:
         found = [*_PLAIN.get(p.kind, ("None",)), *(str(float(n)) for n in words.numbers if p.kind == "float")]
     if p.is_list:
-        found = [f"({', '.join([v] * 2)},)" for v in found]
+        whole = [f"{tuple(sizes)}", f"{(*[1] * (len(sizes) - 1), sizes[-1])}"] if p.kind in ("int", "SymInt") else []
+        found = [*whole, *(f"({', '.join([v] * 2)},)" for v in found)]
     return list(dict.fromkeys([*found, *(("None",) if p.is_optional else ())]))
 
 
@@ -180,9 +202,13 @@ def _strided(text: str) -> str:
 
 
 def _retyped(text: str, dtype: str) -> str:
-    element = next((e for e in ("fp16", "bf16", "fp32", "fp64", "i64", "i32", "i8", "u8", "i1")
-                    if str(torch_dtype(e)).removeprefix("torch.") == dtype), dtype)
-    return _TENSOR.sub(lambda m: m[0].replace(m[1], element, 1) if m[1][0] in "fb" else m[0], text)
+    return _TENSOR.sub(lambda m: m[0].replace(m[1], _element(dtype), 1) if m[1][0] in "fb" else m[0], text)
+
+
+def _element(dtype: str) -> str:
+    """How a kernel's pointer names one of torch's types."""
+    return next((e for e in ("fp16", "bf16", "fp32", "fp64", "i64", "i32", "i8", "u8", "i1", "fp8e4nv", "fp8e5")
+                 if str(torch_dtype(e)).removeprefix("torch.") == dtype), dtype)
 
 
 def _integers(text: str | None) -> list[int]:
