@@ -11,6 +11,7 @@ import ast
 import itertools
 import random
 import re
+from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -79,16 +80,28 @@ def cases(job: OpJob, takes: Sequence[OpParameter]) -> Generator[Case, bool, Non
             bases.append(case)
         if not job.given and len(bases) == 3:
             break
-    changes = [(base, change) for base in bases for change in _changes(base, takes, job.words)]
-    changes.sort(key=lambda pair: pair[1][0])  # those of each kind for every base before the next kind
-    useful = []
-    for base, (_, change) in changes:
+    useful: list[tuple[Case, Case]] = []
+    for base, change in _in_turns(bases, takes, job.words):
         if (yield {**base, **change}):
             useful.append((base, change))
     for _ in range(_COMBINED if len(useful) > 1 else 0):
         base, change = source.choice(useful)
         others = [c for b, c in source.sample(useful, min(3, len(useful))) if b == base]
         yield {**base, **{n: t for other in others for n, t in other.items()}, **change}
+
+
+def _in_turns(bases: Sequence[Case], takes: Sequence[OpParameter], words: Words) -> Iterator[tuple[Case, Case]]:
+    """Every change of every call: flags and compared values first, then one of each kind of each call in turn."""
+    known: set[frozenset[tuple[str, str]]] = set()
+    count: Counter[tuple[int, int]] = Counter()
+    listed = []
+    for number, base in enumerate(bases):
+        for turn, change in _changes(base, takes, words):
+            again = frozenset(change.items()) in known  # of another call
+            known.add(frozenset(change.items()))
+            count[number, turn] += 1
+            listed.append(((again, turn > 0, count[number, turn], turn), base, change))
+    yield from ((base, change) for _, base, change in sorted(listed, key=lambda one: one[0]))
 
 
 def _plain_calls(takes: Sequence[OpParameter], words: Words) -> Iterator[Case]:
@@ -158,7 +171,7 @@ def _changes(base: Case, takes: Sequence[OpParameter], words: Words) -> Iterator
     tensors = [p.name for p in takes if p.is_tensor and base.get(p.name, "None") != "None"]
     sizes = next((m[2] for n in tensors if (m := _TENSOR.search(base[n]))), "1")
     first = [int(size) for size in sizes.split(",") if size.strip()] or [1]
-    compared = {str(number) for number in words.numbers}
+    compared = {str(int(n) + d) for n in words.numbers for d in (0, 1, -1)}
     for p in takes:
         if p.is_tensor and p.is_optional:
             yield 0, {p.name: "None" if p.name in tensors else _call([p], words, first, first, "")[p.name]}
