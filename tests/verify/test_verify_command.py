@@ -14,6 +14,7 @@ import pytest
 from tests.helpers.interrupts import children, hears_interrupts, lives
 from tests.helpers.places import FIXTURES
 from triton_mutlint.cli.shell import boundary
+from triton_mutlint.process.confined import unavailable
 
 HANGS = """\
 import triton
@@ -25,6 +26,27 @@ def hangs(x_ptr):
     while tl.load(x_ptr) == tl.load(x_ptr):
         pass
     tl.store(x_ptr, 1)
+"""
+
+
+WRITES = """\
+import _ctypes
+import triton
+import triton.language as tl
+
+
+def size():  # called where the file is analysed, and in each run
+    creat = _ctypes.dlsym(_ctypes.dlopen("libc.so.6", 2), "creat")
+    _ctypes.call_function(creat, (%r, 0o600))
+    return 16
+
+
+N = tl.constexpr(size())
+
+
+@triton.jit
+def fill(x_ptr):
+    tl.store(x_ptr + tl.arange(0, N), 1.0)
 """
 
 
@@ -52,6 +74,8 @@ def test_missing_packages_are_named(
     (("x.py", "-q", "-v"), "--quiet and --verbose contradict each other"),
     (("x.py", "--device", "tpu"), "'tpu' is not one of"),
     (("x.py", "--timeout", "0"), "--timeout"),
+    (("x.py", "--ops", "--confine", "require"), "--confine=require: what runs ops"),
+    (("x.py", "--device", "cuda", "--confine", "require"), "--confine=require: what runs ops"),
 ])  # fmt: skip
 def test_wrong_usage(
     arguments: tuple[str, ...], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
@@ -60,6 +84,21 @@ def test_wrong_usage(
     monkeypatch.chdir(tmp_path)
     assert boundary.run(["verify", *arguments]) == 2
     assert message in capfd.readouterr().err
+
+
+@pytest.mark.torch
+@pytest.mark.skipif(bool(unavailable()), reason="the system has no such filter")
+@pytest.mark.parametrize("confine", ["auto", "off"])
+def test_nothing_that_is_run_writes_a_file_where_it_is_confined(
+    confine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    marker = tmp_path / "marker"
+    Path("fill.py").write_text(WRITES % bytes(marker), encoding="utf-8")
+    assert boundary.run(["verify", "fill.py", "--runs", "1", "--format", "json", "--confine", confine]) == 0
+    (kernel,) = json.loads(capfd.readouterr().out)["kernels"]
+    assert kernel["runs"]["compared"] == 1
+    assert marker.exists() is (confine == "off")
 
 
 @pytest.mark.torch

@@ -36,7 +36,7 @@ from triton_mutlint.report.options import RenderOptions, SourceLines
 @click.option("--output-dir", type=click.Path(file_okay=False, path_type=Path), metavar="FOLDER",
               help="Where to write scripts that show failures again (beside the kernel).")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), default=1, metavar="N", help="Kernels run at a time (1).")
-@shared("spec", "no_spec", "max_variants", "true_import")
+@shared("spec", "no_spec", "max_variants", "confine", "true_import")
 @click.option("--format", "format_", type=click.Choice(["text", "json", "junit"]), default="text",
               help="text, json or junit.")
 @click.option("-q", "--quiet", is_flag=True, help="Failures and the summary only.")
@@ -63,6 +63,9 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
         raise click.UsageError("Missing argument 'PATH...'.")
     if options["ways"] and not (options["ops"] or options["model"]):
         raise click.UsageError("--path is for --ops and --model")
+    is_open = bool(options["model"] or options["ops"]) or options["device"] == "cuda"
+    if is_open and request.confine == "require":
+        raise click.UsageError("--confine=require: what runs ops, models or a GPU must write files and start programs")
     from triton_mutlint.verify import json_report, junit, text, verifying  # here: a wrong option is told at once
     from triton_mutlint.verify.ops.subjects import PATHS
     from triton_mutlint.verify.ops.verifying import verify_model, verify_ops
@@ -70,7 +73,7 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
 
     settings = Settings(
         options["device"], options["runs"], options["seconds"], options["memory"], options["atol"], options["rtol"],
-        options["jobs"], request.config.stub_modules, options["true_import"],
+        options["jobs"], request.config.stub_modules, options["true_import"], request.is_confined and not is_open,
     )
     with Progress() as progress:
         ways = [w for w in options["ways"] or PATHS[:None if settings.device == "cuda" else -1] if w != "eager"]

@@ -26,23 +26,28 @@ _KILL = 9
 _is_confined = False
 
 
-def confine(keep: Iterable[int]) -> None:
+def confine(keep: Iterable[int], memory: int | None = MEMORY) -> None:
     """Confine this process, which is never undone; of its open files, `keep` and the standard ones stay open.
 
     Raises OSError if the system refuses; `unavailable` says whether it will.
     """
-    limit(keep)
+    limit(keep, memory)
     _filter_calls(_program(os.getpid()))
     global _is_confined
     _is_confined = True
 
 
-def limit(keep: Iterable[int]) -> None:
-    """Limit what this process may take, for one that reads what may have no end and executes none of it."""
+def limit(keep: Iterable[int], memory: int | None = MEMORY) -> None:
+    """Limit what this process may take, for one that reads what may have no end and executes none of it.
+
+    `memory` is in bytes; None does not limit it.
+    """
     import resource  # here: Windows has no such module
 
     _close_all_but({0, 1, 2, *keep})
-    for what, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_DATA, MEMORY), (resource.RLIMIT_FSIZE, WRITTEN)):
+    for what, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_DATA, memory), (resource.RLIMIT_FSIZE, WRITTEN)):
+        if most is None:
+            continue
         _, hard = resource.getrlimit(what)
         least = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(what, (least, least))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -39,32 +40,59 @@ Seen = Sequence[tuple[Variant, VariantEffects]]
 Analyze = Callable[[KernelSpec], KernelReport]  # of the kernel, with the arguments that an entry gives
 
 
-def subject_of(file: FileResult, kernel: Kernel, report: KernelReport, seen: Seen, settings: Settings,
-               specs: Specs, analyze: Analyze) -> VerifySubject:
-    """How to run one analysed kernel; `seen` are its variants as they were lowered, `analyze` does it again."""
+@dataclass(frozen=True)
+class Cases:
+    """The variants of one kernel that are run, with the grids of each; `refused` says why there are none.
+
+    The last of them are the recorded launches of the spec that have the numbers `launches`. `addresses` are the
+    integers and tables that hold addresses.
+    """
+
+    variants: tuple[VariantCase, ...] = ()
+    grids: tuple[tuple[tuple[int, ...], ...], ...] = ()
+    launches: tuple[int, ...] = ()
+    addresses: tuple[str, ...] = ()
+    refused: str = ""
+
+
+def cases_of(file: FileResult, kernel: Kernel, report: KernelReport, seen: Seen, specs: Specs,
+             analyze: Analyze) -> Cases:
+    """What to run of one analysed kernel; `seen` are its variants as they were lowered, `analyze` does it again."""
     if report.status is not Status.ANALYZED:
-        return VerifySubject(report)
-    entry, spec = specs.entry(kernel), specs.of(file.source)
-    given = entry.verify if entry is not None and entry.verify is not None else EMPTY
-    if given.get("skip"):
-        return VerifySubject(report, refused=f"the spec skips it: {given['skip']}")
+        return Cases()
+    given = _given(kernel, specs)
     variants: list[VariantCase] = []
     for variant, effects in _spread(_distinct(seen), MAX_VARIANTS):
         texts = _texts(kernel, variant)
         if isinstance(texts, str):
-            return VerifySubject(report, refused=texts)
+            return Cases(refused=texts)
         variants.append(_case(variant, effects, texts))
     grids = [tuple(tuple(g) for g in _grids(given.get("grid"))) or GRIDS] * len(variants)
     recorded = list(_recorded(kernel, variants, given.get("launches", ()), analyze))
-    variants += [case for case, _ in recorded]
-    grids += [grid for _, grid in recorded]
-    runs = tuple(_runs(grids, min(settings.runs + len(recorded), ENOUGH * len(variants))))
-    job = Job(
-        str(kernel.path), file.source.display, file.source.text, kernel.name, kernel.location.line, tuple(variants),
+    return Cases((*variants, *(case for _, case, _ in recorded)), (*grids, *(grid for *_, grid in recorded)),
+                 tuple(number for number, *_ in recorded), _addresses(file, report, [v for v, _ in seen]))
+
+
+def subject_of(kernel: Kernel, report: KernelReport, cases: Cases, settings: Settings, specs: Specs) -> VerifySubject:
+    """How to run one kernel, of which `cases` is what its analysis tells."""
+    spec, given, count = specs.of(kernel.source), _given(kernel, specs), len(cases.launches)
+    refused = f"the spec skips it: {given['skip']}" if given.get("skip") else cases.refused
+    if report.status is not Status.ANALYZED or refused:
+        return VerifySubject(report, refused=refused)
+    values = [EMPTY] * (len(cases.variants) - count)
+    values += [given["launches"][number].get("values", EMPTY) for number in cases.launches]
+    variants = tuple(replace(case, values=of) for case, of in zip(cases.variants, values, strict=True))
+    runs = tuple(_runs(cases.grids, min(settings.runs + count, ENOUGH * len(variants))))
+    return VerifySubject(report, Job(
+        str(kernel.path), kernel.source.display, kernel.source.text, kernel.name, kernel.location.line, variants,
         runs, {n: _shape(s) for n, s in given.get("shapes", EMPTY).items()}, given.get("values", EMPTY),
-        _addresses(file, report, [v for v, _ in seen]), spec.globals if spec else EMPTY, settings,
-    )
-    return VerifySubject(report, job)
+        cases.addresses, spec.globals if spec else EMPTY, settings))
+
+
+def _given(kernel: Kernel, specs: Specs) -> Mapping[str, Any]:
+    """What the spec says of runs."""
+    entry = specs.entry(kernel)
+    return (entry.verify if entry is not None else None) or EMPTY
 
 
 def _grids(given: Any) -> list[list[int]]:
@@ -109,13 +137,13 @@ def _case(variant: Variant, effects: VariantEffects, texts: Mapping[str, str]) -
 
 
 def _recorded(kernel: Kernel, variants: Sequence[VariantCase], launches: Sequence[Mapping[str, Any]],
-              analyze: Analyze) -> Iterator[tuple[VariantCase, tuple[tuple[int, ...], ...]]]:
-    """A case and its grids for each launch that `record` wrote into the spec, where its arguments are complete.
+              analyze: Analyze) -> Iterator[tuple[int, VariantCase, tuple[tuple[int, ...], ...]]]:
+    """A case and its grids for each launch that `record` wrote into the spec, by number, where it is complete.
 
     What is predicted of one is what its variant's analysis says; where it is not among `variants` it is
     analysed by itself, and left out if that fails.
     """
-    for launch in launches:
+    for number, launch in enumerate(launches):
         args = {**(variants[0].args if variants else {}),
                 **{n: str(plain_text(value)) for n, value in launch.get("args", {}).items()}}
         if not set(kernel.parameter_names) <= args.keys():
@@ -124,8 +152,8 @@ def _recorded(kernel: Kernel, variants: Sequence[VariantCase], launches: Sequenc
         predicted = (same.written, same.through) if same else _predicted(args, kernel, analyze)
         if predicted is not None:
             shapes = {n: _limited(_shape(s)) for n, s in launch.get("shapes", {}).items()}
-            case = VariantCase(args, *predicted, label="recorded", shapes=shapes, values=launch.get("values", {}))
-            yield case, (_cut(launch["grid"]),) if "grid" in launch else GRIDS
+            case = VariantCase(args, *predicted, label="recorded", shapes=shapes)
+            yield number, case, (_cut(launch["grid"]),) if "grid" in launch else GRIDS
 
 
 def _predicted(args: Mapping[str, str], kernel: Kernel,

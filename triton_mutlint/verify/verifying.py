@@ -12,10 +12,10 @@ from triton_mutlint.analysis import VariantEffects
 from triton_mutlint.basics import DEVICE_NODES
 from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.lowering.triton_api import triton_version
-from triton_mutlint.run.lint import Run
+from triton_mutlint.run.lint import Question, Run
 from triton_mutlint.run.run import compiling, sources_of
-from triton_mutlint.types import Kernel, Target, UsageError, Variant
-from triton_mutlint.verify.jobs import subject_of
+from triton_mutlint.types import FileResult, Kernel, KernelReport, Target, UsageError, Variant
+from triton_mutlint.verify.jobs import Cases, cases_of, subject_of
 from triton_mutlint.verify.judge import failing_run, outcome_of
 from triton_mutlint.verify.model import KernelOutcome, Outcome, VerifyReport, VerifySubject
 from triton_mutlint.verify.pool import run_jobs
@@ -36,17 +36,22 @@ def verify(request: Request, settings: Settings, output: Path | None, progress: 
     def observe(kernel: Kernel, variant: Variant, effects: VariantEffects, _: Target) -> None:
         seen.setdefault(kernel, []).append((variant, effects))
 
+    def ask(file: FileResult, kernel: Kernel, report: KernelReport) -> Cases:
+        """In the process of the kernel's file."""
+        return cases_of(file, kernel, report, tuple(seen.get(kernel, ())), run.specs,
+                        partial(run.analyze, file, kernel))
+
+    run = Run(request, progress, observe)
     with compiling():
-        run = Run(request, progress, observe)
-        files = run.files(sources) if sources else ()
-        subjects: list[tuple[VerifySubject, tuple[Path, ...]]] = []
-        for file in files:
-            for kernel, report in file.reports:
-                subject = VerifySubject(report)
-                if kernel is not None:
-                    subject = subject_of(file, kernel, report, tuple(seen.get(kernel, ())), settings, run.specs,
-                                         partial(run.analyze, file, kernel))
-                subjects.append((subject, file.sources))
+        files = run.files(sources, settings.jobs, Question(ask, Cases)) if sources else ()
+    subjects: list[tuple[VerifySubject, tuple[Path, ...]]] = []
+    for file in files:
+        for kernel, report in file.reports:
+            subject = VerifySubject(report)
+            if kernel is not None:
+                cases = run.answers.get((kernel.location, kernel.name), Cases())
+                subject = subject_of(kernel, report, cases, settings, run.specs)
+            subjects.append((subject, file.sources))
     outcomes = _outcomes(subjects, settings, output, progress)
     unread = [(f.source.display, f.failure) for f in files if f.failure is not None]
     ordered = tuple(sorted(outcomes, key=lambda k: (k.location, k.name)))

@@ -25,6 +25,7 @@ class Settings:
     jobs: int = 1
     stubs: tuple[str, ...] = ()
     true_import: bool = False
+    confined: bool = False
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class VariantCase:
     args: Mapping[str, str]
     written: tuple[str, ...]
     through: tuple[str, ...]
-    options: Mapping[str, Any] = EMPTY
+    options: Mapping[str, int | float | str | bool | tuple[int, ...] | None] = EMPTY
     label: str = ""
     shapes: Mapping[str, tuple[int, ...]] = EMPTY  # of a recorded launch: before those of the job
     values: Mapping[str, Any] = EMPTY

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from triton_mutlint.process.confined import is_confined
 from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.source.load import load
 from triton_mutlint.spec.as_yaml import read_argument
@@ -59,7 +60,9 @@ def work(job: Job, wanted: Sequence[int]) -> Iterator[Begun | RunResult | Finish
 
 
 def silence() -> None:
-    """Kernels print; nobody asked."""
+    """Kernels print; nobody asked. Called before the process is confined, if it is to be."""
+    if is_confined():
+        return
     null = os.open(os.devnull, os.O_RDWR)
     for number in (1, 2):
         os.dup2(null, number)

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
+from triton_mutlint.process.confined import confine
 from triton_mutlint.process.forked import Lost, Processes
 from triton_mutlint.verify.wire import Begun, Finished, RunResult, Work
 
@@ -41,7 +42,13 @@ def main() -> None:
     tasks: list[_Task] = [(number, tuple(range(len(job.runs)))) for number, job in enumerate(jobs)]
     Processes(tasks, min(settings.jobs, len(jobs)), _Told, server.work,
               lambda told: GRACE + (told.seconds if isinstance(told, Begun) else max(LOADING, settings.timeout)),
-              server.received, server.lost).run()
+              server.received, server.lost, _bound if settings.confined else None).run()
+
+
+def _bound(keep: Iterable[int]) -> None:
+    """How the processes are confined; each limits its memory itself, which reserves more addresses than it uses."""
+    importlib.import_module("triton_mutlint.verify.running.child").silence()
+    confine(keep, memory=None)
 
 
 @dataclass
