@@ -11,6 +11,7 @@ from triton_mutlint.run.run import run
 from triton_mutlint.source.discover import discover
 from triton_mutlint.source.python_text import has_ops
 from triton_mutlint.source.registrars import registrars_of
+from triton_mutlint.types import SourceFile
 
 OP = """\
 import torch
@@ -110,7 +111,8 @@ def define_all():
 
 
 def test_the_functions_that_register_what_they_are_passed() -> None:
-    assert registrars_of([GUARD]) == {"guard", "compiled", "Registry", "registry", "short"}
+    guard = SourceFile(Path("k.py"), "k.py", GUARD)
+    assert registrars_of([guard]) == {"guard", "compiled", "Registry", "registry", "short"}
 
 
 @pytest.mark.parametrize("use", [

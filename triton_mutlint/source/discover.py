@@ -73,12 +73,12 @@ def discover(
         except StageError as error:
             failures.append((argument, error.failure))
     files, left = _holding(wanted.values(), cwd, registrars, failures)
-    derived = registrars_of([file.text for file in files], registrars)
+    derived = registrars_of(files, registrars)
     while left and derived - set(registrars):
         registrars = derived
         more, left = _holding(left, cwd, registrars, [])
         files += more
-        derived = registrars_of([file.text for file in files], registrars) if more else derived
+        derived = registrars_of(files, registrars) if more else derived
     order = {item.path: number for number, item in enumerate(wanted.values())}
     files.sort(key=lambda file: order[file.path])
     left_out = _ignored(wanted.values(), {file.path for file in files})
