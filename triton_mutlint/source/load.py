@@ -113,11 +113,11 @@ class _Load:
                 lines = {c.node.lineno for c in imported}
                 found = [*imported, *(c for c in found if "." in c.qualname and c.node.lineno not in lines)]
             kernels, helpers = self._sorted(found)
-        file, sources = self.module.outline, self.modules.sources(self.module)
-        self.modules.release(self.module)
+        file = self.module.outline
         self.failures.extend(_unknown(self.source, found))
-        return FileResult(self.source, tuple(kernels), tuple(helpers), tuple(self.failures), sources,
-                          _notes(self.source, file, found), called_elsewhere(self.needs.reached, self.source.path),
+        return FileResult(self.source, tuple(kernels), tuple(helpers), tuple(self.failures),
+                          self.modules.sources(self.module), _notes(self.source, file, found),
+                          called_elsewhere(self.needs.reached, self.source.path),
                           launched_from(file, self.launches))
 
     def _sorted(self, found: list[Candidate]) -> tuple[list[Kernel], list[Kernel]]:

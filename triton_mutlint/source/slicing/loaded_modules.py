@@ -23,7 +23,7 @@ from triton_mutlint.source.slicing.sandbox import Session, safe_builtins
 from triton_mutlint.source.slicing.scopes import Scope
 from triton_mutlint.source.slicing.spaces import Surroundings, is_there, node_of
 from triton_mutlint.source.slicing.stubs import StandIns
-from triton_mutlint.source.slicing.tracing import PRIVATE, is_traced_module
+from triton_mutlint.source.slicing.tracing import is_traced_module
 from triton_mutlint.source.torch_facts import ABSENT, known_facts
 from triton_mutlint.types import SourceFile, StageError, parse_source
 
@@ -47,7 +47,6 @@ class Modules:
         builtins = safe_builtins(self._import)
         self.shared = Surroundings(dict(given), session, self.stand_ins, builtins, self.find, self._adopt)
         self._sliced: dict[str, Namespace] = {}  # by path
-        self._imported: set[str] = set()
         self._broken: set[str] = set()
         self._names: dict[tuple[Path, str], tuple[ModuleType, Path | None]] = {}
 
@@ -70,15 +69,8 @@ class Modules:
 
     def _add(self, path: Path, text: str, tree: ast.Module, outline: Outline | None = None) -> Namespace:
         module = ModuleText(ModulePlace(path, self.finder.folders), text, tree, outline)
-        namespace = self._sliced[str(path)] = Namespace(module, self.shared, Scope(tree.body))
-        return namespace
-
-    def release(self, module: ModuleText) -> None:
-        """Let go of a linted file that no other file has imported, so that a long run stays small."""
-        name = str(module.path)
-        if name not in self._imported:
-            self._sliced.pop(name, None)
-            self.shared.session.forget(f"{PRIVATE}.{module.dotted}")
+        self._sliced[str(path)] = Namespace(module, self.shared, Scope(tree.body))
+        return self._sliced[str(path)]
 
     def _adopt(self) -> None:
         """Let each module see what linted code has bound to its attributes."""
@@ -88,7 +80,6 @@ class Modules:
     def at(self, path: Path) -> ModuleType:
         """The module in `path` (a folder, for a namespace package), or a stand-in if it cannot be read."""
         name = str(path)
-        self._imported.add(name)
         if name not in self._sliced and name not in self._broken:
             try:
                 text = "" if path.is_dir() else self._read(path)

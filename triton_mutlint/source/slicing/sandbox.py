@@ -73,10 +73,6 @@ class Session:
         if self.is_open:
             sys.modules[name] = module
 
-    def forget(self, name: str) -> None:
-        """Let go of a module."""
-        self._modules.pop(name, None)
-
     @contextlib.contextmanager
     def _known(self) -> Iterator[None]:
         sys.modules.update(self._modules)

@@ -63,9 +63,8 @@ class Missing:
 
     def __init__(self, registry: StandIns, path: str, reason: str, root: str = "") -> None:
         self.__dict__.update(
-            mutlint_path=path, mutlint_reason=reason, mutlint_root=root or path, mutlint_registry=registry
-        )
-        self.__dict__.update(__name__=path.rpartition(".")[2], __qualname__=path, __doc__=None)
+            mutlint_path=path, mutlint_reason=reason, mutlint_root=root or path, mutlint_registry=registry,
+            __name__=path.rpartition(".")[2], __qualname__=path, __doc__=None)
 
     def mutlint_derived(self, path: str) -> Missing:
         if len(path) > _LONGEST:
@@ -83,11 +82,9 @@ class Missing:
             raise AttributeError(name)
         if not self.mutlint_registry.session.is_open:
             raise MissingValueError(self)
-        path = f"{self.mutlint_path}.{name}"
-        if len(path) > _LONGEST:
-            raise self._endless()
-        whole = self.mutlint_root == self.mutlint_path  # not an expression: facts and the spec may know it
-        value = self.mutlint_registry.attribute(path, self) if whole else self.mutlint_derived(path)
+        value = self.mutlint_derived(f"{self.mutlint_path}.{name}")
+        if self.mutlint_root == self.mutlint_path:  # not an expression: facts and the spec may know it
+            value = self.mutlint_registry.attribute(value.mutlint_path, self)
         self.__dict__[name] = value
         return value
 
@@ -174,14 +171,8 @@ class StandIns:
     While no `session` is open, a call of a missing value is an error.
     """
 
-    def __init__(
-        self,
-        given: Mapping[str, object],
-        facts: Mapping[str, object],
-        backend: str,
-        absent: frozenset[str],
-        session: Session,
-    ) -> None:
+    def __init__(self, given: Mapping[str, object], facts: Mapping[str, object], backend: str, absent: frozenset[str],
+                 session: Session) -> None:
         self._facts = {**facts, **given}
         self._absent = absent
         self._inner = {p.rsplit(".", i)[0] for p in self._facts for i in range(1, p.count(".") + 1)}
