@@ -50,6 +50,18 @@ def read_notes(text: str) -> dict[LaunchPlace, list[Launch]]:
     return found
 
 
+def read_op_notes(text: str) -> dict[str, list[Launch]]:
+    """The calls of a program by op, as the texts of their arguments."""
+    found: dict[str, list[Launch]] = {}
+    for line in text.splitlines():
+        try:
+            note = json.loads(line)
+            found.setdefault(note["op"], []).append(note["call"])
+        except (ValueError, KeyError, TypeError):
+            continue
+    return found
+
+
 def joined(known: Iterable[Launch], new: Iterable[Launch]) -> list[Launch]:
     """All of them, each signature once, those known first; at most MOST."""
     found: dict[str | None, Launch] = {}

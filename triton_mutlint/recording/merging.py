@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path, PurePosixPath
 
 from triton_mutlint.config.request import Request
-from triton_mutlint.recording.launches import Launch, LaunchPlace, columns, joined, proposals, read_notes
+from triton_mutlint.process.writing import write_file
+from triton_mutlint.recording.launches import (
+    MOST,
+    Launch,
+    LaunchPlace,
+    columns,
+    joined,
+    proposals,
+    read_notes,
+    read_op_notes,
+)
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.plan import load_file, plan_kernel
 from triton_mutlint.signature.variants import types_of
@@ -19,7 +29,7 @@ from triton_mutlint.spec.as_yaml import WrittenEntry, argument_spec, entry_lines
 from triton_mutlint.spec.bind import tuned_parameters, value_parameters
 from triton_mutlint.spec.entries import Settled
 from triton_mutlint.spec.model import KernelSpec, Spec
-from triton_mutlint.spec.read import parse_spec
+from triton_mutlint.spec.read import parse_spec, spec_text
 from triton_mutlint.spec.write import NoPlaceError, SpecText
 from triton_mutlint.types import FileResult, Kernel, SourceFile, StageError, Status, UsageError
 
@@ -76,12 +86,22 @@ def merge(notes: str, old: str | None, spec: Path) -> Recorded:
                 changed.append(key)
             except NoPlaceError as error:
                 remarks.append(f"{place.name}: {error}")
-    if not changed:
-        return Recorded(old or "", (), tuple(remarks))
     if new:
         text.add(new.values())
-    parse_spec(text.text, str(spec))  # what is written must read back
-    return Recorded(text.text, tuple(changed), tuple(remarks))
+    ops = {name: calls[:MOST] for name, calls in read_op_notes(notes).items() if known is None or name not in known.ops}
+    written = _with_ops(text.text, ops) if ops else text.text
+    if not (changed or ops):
+        return Recorded(old or "", (), tuple(remarks))
+    parse_spec(written, str(spec))  # what is written must read back
+    return Recorded(written, (*changed, *ops), tuple(remarks))
+
+
+def _with_ops(text: str, ops: Mapping[str, Sequence[Launch]]) -> str:
+    """The text with entries for ops that have none; what a person wrote stays."""
+    changed = SpecText(text, "ops")
+    changed.add([[f"{name}:", "  verify:", "    calls:", *(f"      - {plain_text(call)}" for call in calls)]
+                 for name, calls in ops.items()])
+    return changed.text
 
 
 def _recorded(notes: str, spec: Spec | None,
@@ -152,16 +172,10 @@ def _key(place: LaunchPlace, kernel: Kernel | None, root: Path) -> str:
 
 
 def merge_files(notes: Path, spec: Path) -> Recorded:
-    """Merge the notes in a file into a spec file. Raises UsageError where one cannot be read or written."""
-    try:
-        old = spec.read_text(encoding="utf-8-sig") if spec.exists() else None
-        found = merge(notes.read_text(encoding="utf-8"), old, spec)
-        if found.changed:
-            from triton_mutlint.process.writing import write_file
-
-            write_file(spec, found.text)
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {spec}: {error}") from error
+    """Merge the notes in a file into a spec file. Raises UsageError for a spec that cannot be read or written."""
+    found = merge(notes.read_text(encoding="utf-8"), spec_text(spec, str(spec)) if spec.exists() else None, spec)
+    if found.changed:
+        write_file(spec, found.text)
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterable, Iterator, Set
 
+from triton_mutlint.source.function_text import parameters
 from triton_mutlint.source.python_text import REGISTRAR, has_ops
 from triton_mutlint.types import SourceFile, StageError
 
@@ -55,9 +56,7 @@ def _defined(source: SourceFile) -> Iterator[ast.AST]:
 
 def _given_on(function: ast.FunctionDef | ast.AsyncFunctionDef, outer: Set[str] = frozenset()) -> Iterator[str]:
     """The ends of what is called with a parameter of the function, or of one that is defined in it."""
-    takes = function.args
-    given = {a.arg for a in (*takes.posonlyargs, *takes.args, *takes.kwonlyargs, takes.vararg, takes.kwarg)
-             if a is not None} | outer
+    given = {name for name, _ in parameters(function.args)} | outer
     pending: list[ast.AST] = [*function.body]
     while pending:
         node = pending.pop()

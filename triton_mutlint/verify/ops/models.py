@@ -6,9 +6,7 @@ import copy
 import importlib
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,12 +14,10 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from triton_mutlint.process.watchdog import TooLongError, watched
+from triton_mutlint.verify.ops.child import prepare, timed
 from triton_mutlint.verify.ops.comparing import first_difference
 from triton_mutlint.verify.ops.paths import COMPILING, PATHS, own
 from triton_mutlint.verify.ops.wire import ModelJob
-from triton_mutlint.verify.running.child import limit_memory, reason_of, silence
-from triton_mutlint.verify.running.runtime import take_first_config
 from triton_mutlint.verify.wire import Begun, Finished, RunResult
 
 _BUILTIN = ("aten", "prims", "prim", "higher_order", "profiler")
@@ -30,10 +26,7 @@ Compile = Callable[[Any, tuple[Any, ...]], Any]
 
 def work(job: ModelJob, wanted: Sequence[int]) -> Iterator[Begun | RunResult | Finished]:
     """Run the model by each path numbered."""
-    silence()
-    limit_memory(job.settings)
-    take_first_config()
-    torch.use_deterministic_algorithms(True, warn_only=True)
+    prepare(job.settings)
     try:
         sys.path[:0] = job.roots
         module, inputs = getattr(importlib.import_module(job.module), job.factory)()
@@ -42,17 +35,10 @@ def work(job: ModelJob, wanted: Sequence[int]) -> Iterator[Begun | RunResult | F
     except BaseException as error:  # the factory's own code
         yield Finished(refused=f"{job.module}:{job.factory} fails: {type(error).__name__}: {error}")
         return
+    seconds = job.settings.timeout + COMPILING
     for number in wanted:
-        seconds, begun = job.settings.timeout + COMPILING, time.monotonic()
         yield Begun(number, seconds)
-        try:
-            with watched(seconds):
-                result = _run(job, number, module, inputs)
-        except TooLongError:
-            result = RunResult(number, "timeout", f"still running after {seconds:g} s")
-        except BaseException as error:  # the model's own code, and torch's compiler
-            result = RunResult(number, *reason_of(error, job.settings))
-        yield replace(result, seconds=time.monotonic() - begun)
+        yield timed(job.settings, number, seconds, partial(_run, job, number, module, inputs))
     yield Finished()
 
 
