@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from triton_mutlint.source.walking import dotted, walk
+from triton_mutlint.source.walking import children, dotted, walk
 
 _CHANGES = frozenset({
     "append", "extend", "insert", "update", "setdefault", "pop", "popitem", "clear", "remove", "add", "discard", "sort",
@@ -100,7 +100,7 @@ def stores(tree: ast.Module) -> Iterator[Rebinding]:
             key = node.slice
             name = key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
             yield Rebinding(() if names == ("globals",) else names, name, unit, depth > 1)
-        pending.extend((inner, unit, depth + is_function) for inner in ast.iter_child_nodes(node))
+        pending.extend((inner, unit, depth + is_function) for inner in children(node))
 
 
 def _names_in(node: ast.expr) -> tuple[str, ...]:
@@ -115,7 +115,7 @@ def _names_in(node: ast.expr) -> tuple[str, ...]:
 
 def given_fields(node: ast.AST) -> Iterator[str]:
     """`o.x = v` anywhere but in constructors."""
-    for inner in ast.iter_child_nodes(node):
+    for inner in children(node):
         if isinstance(inner, ast.FunctionDef) and inner.name in ("__init__", "__post_init__", "__new__"):
             continue
         if isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store):

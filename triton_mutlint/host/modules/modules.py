@@ -13,7 +13,7 @@ from triton_mutlint.host.modules.module import Definition, External, HostModule,
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.source.finder import Finder, ModulePlace, is_real, is_stood_in
 from triton_mutlint.source.python_text import read_source
-from triton_mutlint.source.walking import dotted
+from triton_mutlint.source.walking import dotted, walk
 from triton_mutlint.types import SourceFile, StageError
 
 _DEPTH = 12  # names that stand for names, at most
@@ -40,7 +40,10 @@ class HostModules:
         self._finder = Finder()
         self._modules: dict[Path, HostModule | None] = {}
         self._set = {name for source in self._known.values() for name in _SET.findall(source.text)}
-        self._setting = [source for source in self._known.values() if may_set(source.text)]
+        self._setting = [(source, any(sign in source.text for sign in _COMPUTED))
+                         for source in self._known.values() if may_set(source.text)]
+        self._naming: dict[str, list[tuple[SourceFile, bool]]] = {}  # those of them that name a file or folder
+        self._owners: dict[tuple[Path, tuple[str, ...], ast.stmt], list[Resolved]] = {}
 
     def module(self, path: Path) -> HostModule | None:
         """The file at `path`; None where it cannot be read or parsed."""
@@ -75,24 +78,31 @@ class HostModules:
             if store.name in asked and (self._is_of(of, module, store) if store.owner else of is module):
                 yield module, store
         own = module.path.parent.name if module.place.is_package else module.path.stem
-        for source in self._setting:
-            text = source.text
-            told = own in text and (f".{name}" in text or any(sign in text for sign in _COMPUTED))
-            other = self.module(source.path) if told else None
+        if own not in self._naming:
+            self._naming[own] = [(source, computed) for source, computed in self._setting if own in source.text]
+        for source, computed in self._naming[own]:
+            other = self.module(source.path) if computed or f".{name}" in source.text else None
             if other is not None and other is not module:
                 yield from ((other, store) for store in other.stores if store.owner and store.name in asked
                             and self._is_of(of, other, store))
 
     def _is_of(self, of: HostModule | Definition, other: HostModule, store: Rebinding) -> bool:
         """Whether what a name of is set in `other` is that file or class."""
-        first, *rest = store.owner
-        found = self.resolve(other, store.owner)
-        for node in ast.walk(store.unit):
-            if isinstance(node, (ast.Import, ast.ImportFrom)):
-                found.extend(r for name, bound in self.imported(other, node) if name == first
-                             for one in bound for r in self.members(one, tuple(rest)))
+        key = (other.path, store.owner, store.unit)
+        if key not in self._owners:
+            self._owners[key] = [*self._owned(other, store)]
         wanted = getattr(of, "node", of)
-        return any(getattr(one, "node", one) is wanted for one in found)
+        return any(getattr(one, "node", one) is wanted for one in self._owners[key])
+
+    def _owned(self, other: HostModule, store: Rebinding) -> Iterator[Resolved]:
+        """What a name of is set."""
+        first, *rest = store.owner
+        yield from self.resolve(other, store.owner)
+        for node in walk(store.unit):
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                for name, bound in self.imported(other, node):
+                    if name == first:
+                        yield from (r for one in bound for r in self.members(one, tuple(rest)))
 
     def is_field_changed(self, name: str) -> bool:
         """Whether code of the files that were read changes in place what an attribute of that name holds."""
