@@ -7,12 +7,13 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from triton_mutlint.host.calls.generators import DEPTH, Generators, yields
 from triton_mutlint.host.modules.module import External, HostFunction
 from triton_mutlint.host.modules.modules import FOLLOWED
 from triton_mutlint.host.state.core import STEPS, Activation, Take, TooLargeError
 from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import State
+from triton_mutlint.host.statements.exits import DEPTH, yields
+from triton_mutlint.host.statements.statements import Statements
 from triton_mutlint.host.values.groups import Arguments, Cell, bind, defaults, parameters
 from triton_mutlint.host.values.values import (
     NONE,
@@ -33,7 +34,7 @@ _ROUNDS = 8  # of one recursive function
 _LEVELS = 4  # of containers in containers that a recursive function is followed into, each by itself
 
 
-class Invoking(Generators):
+class Invoking(Statements):
     """Calls host functions."""
 
     def invoke(self, function: FunctionValue, arguments: Arguments, node: ast.AST) -> Value:
