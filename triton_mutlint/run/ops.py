@@ -22,11 +22,12 @@ from triton_mutlint.process.confined import limit
 from triton_mutlint.process.forked import Lost, Processes
 from triton_mutlint.process.harmless import harmless
 from triton_mutlint.run.lint import Run
+from triton_mutlint.run.plan import given_files
 from triton_mutlint.run.workers import bounds, lint_files
 from triton_mutlint.signature.beyond_variants import beyond
-from triton_mutlint.source.discover import Excluded, display_path, searched
+from triton_mutlint.source.discover import display_path
+from triton_mutlint.source.function_text import differ
 from triton_mutlint.source.python_text import read_source
-from triton_mutlint.source.slicing.closures import differ
 from triton_mutlint.types import (
     Beyond,
     FileResult,
@@ -110,12 +111,12 @@ def follow(run: Run, sources: Sequence[SourceFile],
 
 def _setting(run: Run, sources: Sequence[SourceFile]) -> Iterator[SourceFile]:
     """The other files of the run that may give names of modules new values: what ops call may be one of these."""
-    request, have = run.request, {source.path for source in sources}
-    excluded = Excluded(request.config.exclude, request.config.root or request.cwd, request.config.force_exclude)
-    for path in searched([a for a in request.arguments if a != "-"], request.cwd, excluded):
+    have = {source.path for source in sources}
+    for path in given_files(run.request):
         with suppress(StageError):
-            if path not in have and may_set(text := read_source(path, display_path(path, request.cwd))):
-                yield SourceFile(path, display_path(path, request.cwd), text)
+            display = display_path(path, run.request.cwd)
+            if path not in have and may_set(text := read_source(path, display)):
+                yield SourceFile(path, display, text)
 
 
 class _Verdicts:

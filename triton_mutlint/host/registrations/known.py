@@ -19,7 +19,7 @@ from triton_mutlint.host.registrations.things import (
     hole,
     is_whole,
     opaque,
-    string,
+    shown,
     strings,
     written,
 )
@@ -255,9 +255,11 @@ class RealCalls(OneByOne):
         if isinstance(node, ast.Slice):
             bounds = [self.literal_bound(part) for part in (node.lower, node.upper, node.step)]
             at = slice(*(value for _, value in bounds)) if all(known for known, _ in bounds) else None
-        text = string(tensor)
+        text = as_text(tensor, "…")
+        if has_hole(text):
+            return written(_cut(text, at) if isinstance(at, slice) else hole("…"))
         try:
-            return written(hole("…") if text is None else text[at])  # type: ignore[index]
+            return written(text[at])  # type: ignore[index]
         except (TypeError, IndexError):
             return written(hole("…"))
 
@@ -269,3 +271,10 @@ def is_text(value: Value) -> bool:
 
 def _percent(text: str, values: Any) -> str:
     return text % (tuple(values) if isinstance(values, list) else values)
+
+
+def _cut(text: str, at: slice) -> str:
+    """A part of a text with holes: known where what is cut away has none, so that it may be counted."""
+    start, stop = at.start or 0, len(text) if at.stop is None else at.stop
+    ends = text[:start] if start >= 0 else text[start:], text[:stop] if 0 <= stop < len(text) else text[stop:]
+    return text[at] if at.step in (None, 1) and all(shown(end) == end for end in ends) else hole("…")
