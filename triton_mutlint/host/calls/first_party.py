@@ -48,7 +48,8 @@ class Invoking(Statements):
             not self.state.kept or _is_cached(function.node))
         running = self._running(function, given)
         if running is not None:
-            return self._again(running, given)
+            self._joined_to(running, given)  # it is run again
+            return running.returned if running.returned is not None else Value()
         if plain and self.active and self.state.bound is None:
             return self._unreached(function, given, node)
         return self._entered(function, given, node)
@@ -166,12 +167,8 @@ class Invoking(Statements):
             inner.returned = NONE if inner.returned is None else join(inner.returned, NONE)
             inner.left.append(ended)
 
-    def _again(self, running: Activation, given: Mapping[str, Value]) -> Value:
-        """A recursive call: its arguments join those of the call that is running, which is then run again."""
-        self._joined_to(running, given)
-        return running.returned if running.returned is not None else Value()
-
     def _joined_to(self, running: Activation, given: Mapping[str, Value]) -> None:
+        """A recursive call: its arguments join those of the call that is running, which is then run again."""
         running.recursive = True
         for name, value in given.items():
             old = running.entry.get(name)
