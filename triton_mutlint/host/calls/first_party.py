@@ -7,12 +7,13 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from triton_mutlint.host.calls.generators import DEPTH, Generators, yields
 from triton_mutlint.host.modules.module import External, HostFunction
 from triton_mutlint.host.modules.modules import FOLLOWED
 from triton_mutlint.host.state.core import STEPS, Activation, Take, TooLargeError
 from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import State
+from triton_mutlint.host.statements.exits import DEPTH, yields
+from triton_mutlint.host.statements.statements import Statements
 from triton_mutlint.host.values.groups import Arguments, Cell, bind, defaults, parameters
 from triton_mutlint.host.values.values import (
     NONE,
@@ -33,7 +34,7 @@ _ROUNDS = 8  # of one recursive function
 _LEVELS = 4  # of containers in containers that a recursive function is followed into, each by itself
 
 
-class Invoking(Generators):
+class Invoking(Statements):
     """Calls host functions."""
 
     def invoke(self, function: FunctionValue, arguments: Arguments, node: ast.AST) -> Value:
@@ -47,7 +48,8 @@ class Invoking(Generators):
             not self.state.kept or _is_cached(function.node))
         running = self._running(function, given)
         if running is not None:
-            return self._again(running, given)
+            self._joined_to(running, given)  # it is run again
+            return running.returned if running.returned is not None else Value()
         if plain and self.active and self.state.bound is None:
             return self._unreached(function, given, node)
         return self._entered(function, given, node)
@@ -165,12 +167,8 @@ class Invoking(Generators):
             inner.returned = NONE if inner.returned is None else join(inner.returned, NONE)
             inner.left.append(ended)
 
-    def _again(self, running: Activation, given: Mapping[str, Value]) -> Value:
-        """A recursive call: its arguments join those of the call that is running, which is then run again."""
-        self._joined_to(running, given)
-        return running.returned if running.returned is not None else Value()
-
     def _joined_to(self, running: Activation, given: Mapping[str, Value]) -> None:
+        """A recursive call: its arguments join those of the call that is running, which is then run again."""
         running.recursive = True
         for name, value in given.items():
             old = running.entry.get(name)

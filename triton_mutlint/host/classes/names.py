@@ -196,9 +196,10 @@ class NameLookup(Core):
                 pending.extend((inner, altered) for inner in state.holds(held))
                 things.extend(held.things)
             if content.kind != "tuple":
-                given = self.world.modules.is_field_given if content.kind == "object" else _never
-                fields = {key: join(replace(held, constant=None), UNSEEN) if isinstance(key, str) and given(key)
-                          else replace(held, constant=None) for key, held in content.fields.items()}
+                fields = {key: replace(held, constant=None) for key, held in content.fields.items()}
+                for key in fields if content.kind == "object" else ():
+                    if isinstance(key, str) and self.world.modules.is_field_given(key):
+                        fields[key] = join(fields[key], UNSEEN)
                 content = replace(content, fields=fields, rest=replace(content.rest, constant=None))
                 state.store(cell, replace(content.spread(UNSEEN), size=None) if altered else content)
 
@@ -255,10 +256,6 @@ class NameLookup(Core):
             self.state.put(self.here.scope, name, self.meaning(found))
 
 
-def _never(name: str) -> bool:
-    return False
-
-
 def _called(value: Value, module: HostModule, node: ast.expr, index: tuple[int, ...]) -> Value:
     """What an expression gives: a jit function with the names that only this one is bound to.
 
@@ -281,9 +278,4 @@ def is_tuner(made: object) -> bool:
 
 
 def _is_torch_jit(node: ast.FunctionDef) -> bool:
-    return any("torch" in chain or "numba" in chain for chain in _decorators(node))
-
-
-def _decorators(node: ast.FunctionDef) -> Iterator[tuple[str, ...]]:
-    for decorator in node.decorator_list:
-        yield dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
+    return any(not {"torch", "numba"}.isdisjoint(dotted(getattr(one, "func", one))) for one in node.decorator_list)

@@ -207,7 +207,10 @@ class Elements(Iteration):
         elif isinstance(target, ast.Starred):
             self.assign(target.value, self.make(target, Cell(rest=value)))
         elif isinstance(target, ast.Attribute):
-            self._set_attribute(target, self.evaluate(target.value), value)
+            owner = self.evaluate(target.value)
+            self.put_attribute(owner, target.attr, value, target)
+            if target.attr == "data":  # from now on it is the other's storage
+                self.assign(target.value, join(owner, value))
         elif isinstance(target, ast.Subscript):
             self._set_element(target, value)
 
@@ -226,11 +229,6 @@ class Elements(Iteration):
         every = Value() if exact and star is None else self.iterate(value, target)
         for i, part in enumerate(target.elts):
             self.assign(part, self.state.element(value, i) if exact and (star is None or i < star) else every)
-
-    def _set_attribute(self, target: ast.Attribute, owner: Value, value: Value) -> None:
-        self.put_attribute(owner, target.attr, value, target)
-        if target.attr == "data":  # from now on it is the other's storage
-            self.assign(target.value, join(owner, value))
 
     def put_attribute(self, owner: Value, name: str, value: Value, node: ast.AST) -> None:
         for cell in owner.cells:

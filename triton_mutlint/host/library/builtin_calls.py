@@ -52,9 +52,6 @@ class Builtins(Containers):
             if content is not None:
                 self.state.store(cell, replace(content, source=join(content.source, source)))
 
-    def builtin(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
-        return self._builtin(name, arguments, node)
-
     def _in_python(self, name: str, arguments: Arguments, node: ast.AST) -> Value | None:
         """What a part of the library gives that is followed as code of the project is."""
         found = in_python(name)
@@ -64,7 +61,7 @@ class Builtins(Containers):
         made = ClassValue(module, found) if isinstance(found, ast.ClassDef) else FunctionValue(module, found)
         return self.call(thing(made), arguments, node)
 
-    def _builtin(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    def builtin(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
         special: Callable[..., Value] | None = getattr(self, f"_b_{name.replace('.', '_')}", None)
         if special is not None:
             return special(arguments, node)

@@ -162,7 +162,7 @@ class RealCalls(OneByOne):
             return self.make(node, row, what)
         return written(item)
 
-    def _builtin(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
+    def builtin(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
         if name in ("list", "tuple", "sorted", "iter") and len(arguments.positional) == 1 and all(
                 content.kind in ("list", "tuple") and content.owner is None
                 for content in self.state.contents(arguments.positional[0])) and arguments.positional[0].cells:
@@ -172,7 +172,7 @@ class RealCalls(OneByOne):
             made = self.really(BUILTINS[name], arguments, node)
             if made is not None:
                 return made
-        return super()._builtin(name, arguments, node)
+        return super().builtin(name, arguments, node)
 
     def _f_inspect_signature(self, arguments: Arguments, node: ast.AST) -> Value:
         """The names and annotations of one function, by which registrars make schemas."""

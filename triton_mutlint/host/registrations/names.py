@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 from triton_mutlint.config.registrar import Registrar, public_registrar
@@ -44,7 +45,6 @@ class RegisteringNames(TorchRegistering):
         self.stack: list[ast.AST] = []
         self.defined: list[FunctionValue] = []
         self.ops: dict[str, Value] = {}  # the functions of those that were registered
-        self._configured: dict[int, tuple[str, Registrar]] | None = None
 
     # ------------------------------------------------------------------ names
 
@@ -107,19 +107,15 @@ class RegisteringNames(TorchRegistering):
         known = self._registrars.get(callee.name) or public_registrar(callee.name)
         return (callee.name, known) if known is not None else None
 
-    @property
+    @cached_property
     def _own(self) -> Mapping[int, tuple[str, Registrar]]:
         """The configured registrars that first-party files define, by their `def`."""
-        if self._configured is None:
-            self._configured = {}
-            for name, registrar in self._registrars.items():
-                module, _, last = name.rpartition(".")
-                statement = ast.ImportFrom(module, [ast.alias(last)], 0)
-                for _, found in self.world.modules.imported(self.root, statement):
-                    for one in found:
-                        if isinstance(one, Definition):
-                            self._configured[id(one.node)] = (name, registrar)
-        return self._configured
+        own: dict[int, tuple[str, Registrar]] = {}
+        for name, registrar in self._registrars.items():
+            module, _, last = name.rpartition(".")
+            for _, found in self.world.modules.imported(self.root, ast.ImportFrom(module, [ast.alias(last)], 0)):
+                own.update((id(one.node), (name, registrar)) for one in found if isinstance(one, Definition))
+        return own
 
 
 REGISTERS = re.compile(r"regist|custom_op|triton_op|infer_schema|^define$|^impl$|^Library$|_ops?$")

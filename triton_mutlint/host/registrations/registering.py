@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import cached_property
 
 from triton_mutlint.config.registrar import Registrar
-from triton_mutlint.host.calls.generators import yields
 from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.registrations.names import RegisteringNames, is_followed, registers
@@ -34,6 +33,7 @@ from triton_mutlint.host.registrations.torch_registering import is_passed, passe
 from triton_mutlint.host.state.core import Activation, TooLargeError
 from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import State
+from triton_mutlint.host.statements.exits import yields
 from triton_mutlint.host.values.groups import Arguments, defaults
 from triton_mutlint.host.values.values import (
     UNSEEN,

@@ -177,8 +177,6 @@ class Core:
     extended: Callable[[Value, Value, ast.AST], None]
     resume: Callable[[Resumed, ast.AST, Take], Value | None]
     tuned: Callable[[Tuner, Arguments], Value]
-    is_generator: Callable[[CellId], bool]
-    stepped: Callable[..., Value]
 
     @contextmanager
     def at(self, state: State, here: Activation) -> Iterator[None]:
