@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -61,8 +63,15 @@ IMPORTS = {
     "a module in packages": ("one/two/hooks.py", "import one.two.hooks as hooks\nhook = hooks.hook"),
     "a relative name": ("hooks.py", "import importlib\nhook = importlib.import_module('hooks').hook"),
 }
+# Each of these ways with every fourth form, so that together they have them all.
+FORMS_OF = {where: list(FORMS)[number::len(IMPORTS)] for number, where in enumerate(IMPORTS)}
 SPECS = {"the spec": "hook", "the spec by another name": "OTHER"}
-FILES = {f"form{number}.py": form for number, form in enumerate(FORMS)}
+CASES = [(where, form) for where in ("same file", "another file", "handed on", *IMPORTS)
+         for form in FORMS_OF.get(where, FORMS)]
+
+
+def file_of(form: str) -> str:
+    return f"form{list(FORMS).index(form)}.py"
 
 
 def write(root: Path, where: str, body: str) -> None:
@@ -79,27 +88,34 @@ def write(root: Path, where: str, body: str) -> None:
         (root / "between.py").write_text("from hooks import hook as passed\nLIST = [passed]\nhook, = LIST\n")
         module = "between" if where == "handed on" else "hooks"
         beginning = HEAD.rstrip() + f"\nfrom {module} import hook\n\n\n"
-    for name, form in FILES.items():
-        (root / name).write_text(beginning + FORMS[form])
-    entries = [f"  '{name}::kernel': {{args: {{x: '*fp32', FN: {{ref: {SPECS[form]}}}}}}}\n"
-               for name, form in FILES.items() if form in SPECS]
+    forms = FORMS_OF.get(where, FORMS)
+    for form in forms:
+        (root / file_of(form)).write_text(beginning + FORMS[form])
+    entries = [f"  '{file_of(form)}::kernel': {{args: {{x: '*fp32', FN: {{ref: {SPECS[form]}}}}}}}\n"
+               for form in forms if form in SPECS] or ["  kernel: {args: {x: '*fp32'}}\n"]
     (root / "triton-mutlint.yaml").write_text(f"version: 1\nkernels:\n{''.join(entries)}")
 
 
-@pytest.fixture(scope="module", params=["same file", "another file", "handed on", *IMPORTS])
-def states(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[Report]:
+@pytest.fixture(scope="module")
+def states(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[Report]]:
     """The reports with a cache, first as the helper loads, then as it stores."""
-    root, cache = tmp_path_factory.mktemp("project"), tmp_path_factory.mktemp("cache")
-    found = []
-    for body in ("tl.load(p)", "tl.store(p, 1)"):
-        write(root, request.param, body)
-        found.append(engine.run(Request(tuple(FILES), root, targets=("cuda:90",), cache_dir=cache)))
-    return found
+
+    @lru_cache
+    def made(where: str) -> list[Report]:
+        root, cache = tmp_path_factory.mktemp("project"), tmp_path_factory.mktemp("cache")
+        found = []
+        for body in ("tl.load(p)", "tl.store(p, 1)"):
+            write(root, where, body)
+            files = tuple(file_of(form) for form in FORMS_OF.get(where, FORMS))
+            found.append(engine.run(Request(files, root, targets=("cuda:90",), cache_dir=cache)))
+        return found
+
+    return made
 
 
-@pytest.mark.parametrize("name", FILES, ids=FORMS)
-def test_the_verdict_follows_the_helper(states: list[Report], name: str) -> None:
-    for report, mutated in zip(states, ((), ("x",)), strict=True):
-        (kernel,) = (k for k in report.kernels if k.location.file == name and k.name != "hook")
+@pytest.mark.parametrize(("where", "form"), CASES)
+def test_the_verdict_follows_the_helper(states: Callable[[str], list[Report]], where: str, form: str) -> None:
+    for report, mutated in zip(states(where), ((), ("x",)), strict=True):
+        (kernel,) = (k for k in report.kernels if k.location.file == file_of(form) and k.name != "hook")
         assert kernel.failure is None
         assert kernel.mutated == mutated

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from triton_mutlint.config.request import Request
-from triton_mutlint.run.run import run
+from tests.helpers.launching import ops_of
 from triton_mutlint.types import OpMutation, OpReport
 
 TEXT = '''
@@ -48,45 +45,57 @@ def launched(x: torch.Tensor, n: int) -> None:
 TABLE = "torch.tensor([x.data_ptr()])"
 
 
-def op_of(tmp_path: Path, launch: str) -> OpReport:
-    (tmp_path / "ops.py").write_text(TEXT.replace("{launch}", launch))
-    (op,) = run(Request(("ops.py",), tmp_path, targets=("cuda:90",))).ops
-    return op
-
-
-@pytest.mark.parametrize("kernel", ["to_pointer", "to_number", "to_pointer_by_flag"])
-@pytest.mark.parametrize("passed", [
+BY_POINTER_OR_NUMBER = ("to_pointer", "to_number")
+KERNELS = (*BY_POINTER_OR_NUMBER, "to_pointer_by_flag")
+ADDRESSES = (
     "x", "x.view(-1)", "x.data_ptr()", "int(x.data_ptr())", "x.data_ptr() + 4 * x.storage_offset()",
     "[t.data_ptr() for t in (x,)][0]", f"{TABLE}.item()", f"{TABLE}.tolist()[0]", "max(x.data_ptr(), n)",
     "-(-x.data_ptr())", "x.untyped_storage().data_ptr()",
-])
-def test_a_tensor_or_its_address(kernel: str, passed: str, tmp_path: Path) -> None:
-    op = op_of(tmp_path, f"{kernel}[(1,)]({passed}, BLOCK=16)")
-    assert op.mutated == ("x",)
+)
+OTHERS = ("torch.empty_like(x)", "x.clone()", "None")
+TABLES: list[tuple[str, tuple[str, ...], bool]] = [
+    (f"to_pointer[(1,)]({TABLE}, BLOCK=16)", (), True),
+    (f"through_table[(1,)]({TABLE}, BLOCK=16)", ("x",), True),
+    ("through_table[(1,)](x, BLOCK=16)", (), False),
+]
 
 
-@pytest.mark.parametrize("kernel", ["to_pointer", "to_number"])
-@pytest.mark.parametrize("passed", ["torch.empty_like(x)", "x.clone()", "None"])
-def test_something_else(kernel: str, passed: str, tmp_path: Path) -> None:
-    op = op_of(tmp_path, f"{kernel}[(1,)]({passed}, BLOCK=16)")
+def launch(kernel: str, passed: str) -> str:
+    return f"{kernel}[(1,)]({passed}, BLOCK=16)"
+
+
+def after_an_address_was_taken(kernel: str) -> str:
+    return f"y = str(x.data_ptr()); {launch(kernel, 'n')}"
+
+
+@pytest.fixture(scope="module")
+def ops(tmp_path_factory: pytest.TempPathFactory) -> dict[str, OpReport]:
+    launches = [launch(kernel, passed) for kernel in KERNELS for passed in (*ADDRESSES, *OTHERS, "n")]
+    launches += [*map(after_an_address_was_taken, KERNELS), *(text for text, _, _ in TABLES)]
+    return ops_of(tmp_path_factory.mktemp("launches"), TEXT, launches)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("passed", ADDRESSES)
+def test_a_tensor_or_its_address(kernel: str, passed: str, ops: dict[str, OpReport]) -> None:
+    assert ops[launch(kernel, passed)].mutated == ("x",)
+
+
+@pytest.mark.parametrize("kernel", BY_POINTER_OR_NUMBER)
+@pytest.mark.parametrize("passed", OTHERS)
+def test_something_else(kernel: str, passed: str, ops: dict[str, OpReport]) -> None:
+    op = ops[launch(kernel, passed)]
     assert [a.mutation for a in op.arguments] == [OpMutation.UNWRITTEN] * 2
     assert op.complete
 
 
-@pytest.mark.parametrize("kernel", ["to_pointer", "to_number", "to_pointer_by_flag"])
-def test_an_address_from_elsewhere(kernel: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_an_address_from_elsewhere(kernel: str, ops: dict[str, OpReport]) -> None:
     """It may be that of any argument whose address was taken."""
-    op = op_of(tmp_path, f"{kernel}[(1,)](n, BLOCK=16)")
-    assert not op.complete
-    op = op_of(tmp_path, f"y = str(x.data_ptr()); {kernel}[(1,)](n, BLOCK=16)")
-    assert op.unknown == ("x",)
+    assert not ops[launch(kernel, "n")].complete
+    assert ops[after_an_address_was_taken(kernel)].unknown == ("x",)
 
 
-@pytest.mark.parametrize(("launch", "written", "complete"), [
-    (f"to_pointer[(1,)]({TABLE}, BLOCK=16)", (), True),
-    (f"through_table[(1,)]({TABLE}, BLOCK=16)", ("x",), True),
-    ("through_table[(1,)](x, BLOCK=16)", (), False),
-])
-def test_a_table_of_addresses(launch: str, written: tuple[str, ...], complete: bool, tmp_path: Path) -> None:
-    op = op_of(tmp_path, launch)
-    assert (op.mutated, op.complete) == (written, complete)
+@pytest.mark.parametrize(("text", "written", "complete"), TABLES)
+def test_a_table_of_addresses(text: str, written: tuple[str, ...], complete: bool, ops: dict[str, OpReport]) -> None:
+    assert (ops[text].mutated, ops[text].complete) == (written, complete)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from triton_mutlint.config.request import Request
-from triton_mutlint.run.run import run
+from tests.helpers.launching import ops_of
 from triton_mutlint.types import OpMutation, OpReport
 
 TEXT = '''
@@ -103,6 +100,9 @@ def second(x, out):
     tl.store(out, 1.0)
 
 
+# by_function is given first or second
+
+
 @triton.jit
 def by_function(x, out, F: tl.constexpr):
     F(x, out)
@@ -137,14 +137,7 @@ kernels:
 '''
 
 
-def op_of(tmp_path: Path, launch: str) -> OpReport:
-    (tmp_path / "ops.py").write_text(TEXT.replace("{launch}", launch))
-    (tmp_path / "spec.yaml").write_text(SPEC)
-    (op,) = run(Request(("ops.py",), tmp_path, targets=("cuda:90",), spec=tmp_path / "spec.yaml")).ops
-    return op
-
-
-@pytest.mark.parametrize(("launch", "written", "unknown"), [
+LAUNCHES: list[tuple[str, set[str], set[str]]] = [
     ("by_flag[(1,)](x, out, FLAG=False, BLOCK=16)", {"out"}, set()),
     ("by_flag[(1,)](x, out, FLAG=False, BLOCK=n)", {"out"}, set()),
     ("by_flag[(1,)](x, out, 0, BLOCK=256)", {"out"}, set()),
@@ -175,18 +168,28 @@ def op_of(tmp_path: Path, launch: str) -> OpReport:
     ("by_function[(1,)](x, out, [first, second][n])", {"out"}, {"x"}),
     ("through_a_table[(1,)](x, torch.tensor([other.data_ptr()]), False)", set(), set()),
     ("through_a_table[(1,)](x, torch.tensor([other.data_ptr()]), True)", set(), {"other"}),
-])
+]
+
+
+@pytest.fixture(scope="module")
+def ops(tmp_path_factory: pytest.TempPathFactory) -> dict[str, OpReport]:
+    folder = tmp_path_factory.mktemp("launches")
+    (folder / "spec.yaml").write_text(SPEC)
+    return ops_of(folder, TEXT, [launch for launch, _, _ in LAUNCHES], spec=folder / "spec.yaml")
+
+
+@pytest.mark.parametrize(("launch", "written", "unknown"), LAUNCHES)
 def test_a_launch_that_the_spec_does_not_give(launch: str, written: set[str], unknown: set[str],
-                                              tmp_path: Path) -> None:
-    op = op_of(tmp_path, launch)
+                                              ops: dict[str, OpReport]) -> None:
+    op = ops[launch]
     found = {kind: {a.name for a in op.arguments if a.mutation is kind} for kind in OpMutation}
     assert found[OpMutation.WRITTEN] | found[OpMutation.MAYBE] == written
     assert found[OpMutation.UNKNOWN] == unknown
     assert op.complete is not bool(unknown)
 
 
-def test_the_reason_names_the_launch_and_its_value(tmp_path: Path) -> None:
-    op = op_of(tmp_path, "by_flag[(1,)](x, out, FLAG=True, BLOCK=16)")
+def test_the_reason_names_the_launch_and_its_value(ops: dict[str, OpReport]) -> None:
+    op = ops["by_flag[(1,)](x, out, FLAG=True, BLOCK=16)"]
     (effect,) = op.gaps
-    assert (effect.kernel, effect.location.file) == ("by_flag", "ops.py")
+    assert (effect.kernel, effect.location.file) == ("by_flag", op.location.file)
     assert effect.text == "`by_flag` may write `x` when it is launched with `FLAG=True`: no analysed variant has that"

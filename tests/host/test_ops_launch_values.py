@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from triton_mutlint.config.request import Request
-from triton_mutlint.run.run import run
+from tests.helpers.launching import ops_of
 from triton_mutlint.types import OpMutation, OpReport
 
 TEXT = '''
@@ -167,16 +164,7 @@ def switch_on():
 """
 
 
-def op_of(tmp_path: Path, launch: str) -> OpReport:
-    (tmp_path / "other.py").write_text(OTHER)
-    (tmp_path / "state.py").write_text("QUIET = 0\nFLAG = 0\n")
-    (tmp_path / "sets.py").write_text(SETS)
-    (tmp_path / "ops.py").write_text(TEXT.replace("{launch}", launch))
-    (op,) = run(Request(("ops.py", "sets.py"), tmp_path, targets=("cuda:90",))).ops
-    return op
-
-
-@pytest.mark.parametrize(("launch", "written", "unknown"), [
+LAUNCHES: list[tuple[str, set[str], set[str]]] = [
     ("by_mode[(1,)](x, out, MODE=0)", {"out"}, set()),
     ("by_mode[(1,)](x, out, 0)", {"out"}, set()),
     ("by_mode[(1,)](x, out, 7)", {"x"}, set()),
@@ -212,16 +200,30 @@ def op_of(tmp_path: Path, launch: str) -> OpReport:
      {"x", "out"}, set()),
     ("each[(1,)]((x, x, x, x), out)", {"x", "out"}, set()),
     ("each[(1,)]((x, x, x, x, x, x, table), out)", {"x", "out"}, {"table"}),  # more than were guessed
-])
-def test_what_the_launch_fixes_decides(launch: str, written: set[str], unknown: set[str], tmp_path: Path) -> None:
-    op = op_of(tmp_path, launch)
+]
+ADDRESSES = "by_flag_through_a_table[(1,)](x, out, table, FLAG=False)"
+
+
+@pytest.fixture(scope="module")
+def ops(tmp_path_factory: pytest.TempPathFactory) -> dict[str, OpReport]:
+    folder = tmp_path_factory.mktemp("launches")
+    (folder / "other.py").write_text(OTHER)
+    (folder / "state.py").write_text("QUIET = 0\nFLAG = 0\n")
+    (folder / "sets.py").write_text(SETS)
+    return ops_of(folder, TEXT, [ADDRESSES, *(launch for launch, _, _ in LAUNCHES)], ("sets.py",))
+
+
+@pytest.mark.parametrize(("launch", "written", "unknown"), LAUNCHES)
+def test_what_the_launch_fixes_decides(launch: str, written: set[str], unknown: set[str],
+                                       ops: dict[str, OpReport]) -> None:
+    op = ops[launch]
     found = {kind: {a.name for a in op.arguments if a.mutation is kind} for kind in OpMutation}
     assert found[OpMutation.WRITTEN] | found[OpMutation.MAYBE] == written
     assert found[OpMutation.UNKNOWN] == unknown
     assert op.complete is not bool(unknown)
 
 
-def test_addresses_in_an_argument_that_is_not_written_are_followed(tmp_path: Path) -> None:
-    op = op_of(tmp_path, "by_flag_through_a_table[(1,)](x, out, table, FLAG=False)")
+def test_addresses_in_an_argument_that_is_not_written_are_followed(ops: dict[str, OpReport]) -> None:
+    op = ops[ADDRESSES]
     assert not op.complete
     assert "table" not in op.mutated

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from scripts.rule_pages import pages
+from tests.helpers.in_process import run_here
 from tests.helpers.places import ROOT
 from triton_mutlint.config.request import Request
 from triton_mutlint.config.settings import Config
@@ -45,8 +46,6 @@ def default(code: str) -> str:
 
 
 def lint(file: Path) -> tuple[Finding, ...]:
-    from triton_mutlint.run.run import run
-
     code = file.parts[-3]
     off = RULES[code].default_severity.value == "off"
     required = code == "TML903"
@@ -56,7 +55,7 @@ def lint(file: Path) -> tuple[Finding, ...]:
     request = Request((file.name,), file.parent, spec=spec if spec.exists() else None, use_spec=spec.exists(),
                       config=config, require_spec=required, torch=version("torch") if code in TORCH else "",
                       snapshot=snapshot if snapshot.exists() else None)
-    return run(request).findings
+    return run_here(request).findings
 
 
 @pytest.mark.parametrize("file", MARKED, ids=lambda f: "/".join(f.parts[-3:]))

@@ -122,6 +122,11 @@ class Trace:
         return NONE if self.mixed or self.memory else self.base
 
     @property
+    def is_bare(self) -> bool:
+        """Whether no parameter took part in it."""
+        return not (self.base or self.mixed or self.memory or self.tests)
+
+    @property
     def takes_part(self) -> Slots:
         return self.base | self.mixed
 
