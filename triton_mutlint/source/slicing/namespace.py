@@ -98,7 +98,7 @@ class Namespace(Space):
                 self._left_out(name)
 
     def _left_out(self, name: str) -> None:
-        """Bind a name as the last statement does that would bind it, had it been run: another device takes that branch."""
+        """Bind a name by the last statement that would bind it, had it been run: another device takes that branch."""
         bindings = self.scope.by_name.get(name)
         if not bindings or name in self._sought or name in _BUILTINS:
             raise KeyError(name)
