@@ -35,6 +35,8 @@ from tests.helpers.inference_by_hand import guesses, main
         ("if not tl.load(b):\n    tl.store(a, 1.0)", {"b": "*i1"}),
         ("if tl.load(b) and tl.load(a) > 0:\n    tl.store(a, 1.0)", {"a": "*fp32", "b": "*i1"}),
         ("tl.store(a, 1.0, mask=b)", {"b": "i1"}),
+        ("t = tl.zeros((16, 16), dtype=tl.int32)\nt += tl.dot(tl.load(a), tl.load(b))", {"a": "*i8", "b": "*i8"}),
+        ("tl.dot(tl.load(a), tl.load(b).to(tl.float16), tl.zeros((16, 16), dtype=tl.int32))", {"b": "*fp32"}),
         ("tl.store(a, 1.0, mask=(tl.program_id(0) > 0) & b)", {"b": "i1"}),
         ("tl.store(a, b.to(tl.int64))", {"b": "i32"}),
         ("tl.store(a, b.to(tl.int64))\ntl.store(tl.load(a).to(tl.pointer_type(tl.float32)), 1.0)", {"b": "*fp32"}),

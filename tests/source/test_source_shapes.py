@@ -553,3 +553,23 @@ def test_true_import_fails_as_a_result(load_text, write, tmp_path: Path, problem
     assert failure.message.startswith("importing failing.py failed: ")
     assert failure.location is not None
     assert failure.location.line == 6
+
+
+def test_a_kernel_in_a_branch_that_is_not_taken_sees_what_stands_beside_it(load_text) -> None:
+    """Its own device is another one; there, the helper is defined."""
+    result = load_text(
+        """
+        if False:
+            SIZE = tl.constexpr(4)
+            @triton.jit
+            def helper(x):
+                return tl.load(x)
+            @triton.jit
+            def k(x, n: tl.constexpr):
+                if n:
+                    tl.store(x, helper(x) + SIZE)
+        """
+    )
+    kernel = the_kernel(result)
+    assert kernel.jit.__globals__["SIZE"].value == 4
+    assert kernel.jit.__globals__["helper"].fn.__name__ == "helper"

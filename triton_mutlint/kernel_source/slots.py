@@ -113,6 +113,7 @@ class Trace:
     is_dtype: bool = False
     factors: frozenset[str] = frozenset()
     tests: Slots = NONE
+    is_product: bool = False  # of two matrices, as they were loaded
     is_block: bool = False  # a block pointer, or a descriptor made in the kernel
 
     @property

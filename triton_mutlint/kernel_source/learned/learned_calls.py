@@ -82,7 +82,10 @@ def _dot(call: Call) -> Trace:
     kind = call.named.get("out_dtype", NOTHING).made
     use_dtype(kind, call.line)
     dtype = acc.dtype if isinstance(acc.dtype, str) else kind.dtype or "fp32"
-    return Trace(memory=left.memory | right.memory, dtype=dtype)
+    as_loaded = isinstance(left.dtype, Slot) and isinstance(right.dtype, Slot)
+    found = Trace(memory=left.memory | right.memory, dtype=dtype, is_product=as_loaded)
+    marks.factors(found, dtype)
+    return found
 
 
 def _dot_scaled(call: Call) -> Trace:

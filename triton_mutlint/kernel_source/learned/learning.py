@@ -112,6 +112,7 @@ class Learning(Observer):
         for one, other in ((left, right), (right, left)):
             note(one.base if other.is_floating and not one.memory else (), "number", line)
             note((s for s in one.base if s.constexpr and other.is_whole), "integer", line)
+            marks.factors(one, other.dtype)
         base, extra = marks.base_and_offset(left, right)
         pointed = next((t.dtype for t in (left, right) if t.points), None)
         return Trace(base, left.mixed | right.mixed | extra, left.memory | right.memory,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from triton_mutlint.kernel_source.names import named_like_pointer
-from triton_mutlint.kernel_source.slots import NONE, Slot, Slots, Trace
+from triton_mutlint.kernel_source.slots import NONE, Dtype, Slot, Slots, Trace
 from triton_mutlint.kernel_source.values import MayBe, made
 
 
@@ -73,6 +73,12 @@ def mask(value: MayBe, line: int) -> None:
     for slot in own.memory if isinstance(own.dtype, Slot) else ():
         slot.give_dtype("i1")
     note(own.bare if own.dtype is None else (), "truth", line)
+
+
+def factors(product: Trace, total: Dtype) -> None:
+    """A matrix product goes into a total of this type: whole numbers are sums of products of bytes."""
+    for slot in product.memory if product.is_product and total == "i32" else ():
+        slot.give_dtype("i8")
 
 
 def kept(values: Iterable[MayBe], line: int) -> None:

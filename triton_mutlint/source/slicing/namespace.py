@@ -36,6 +36,7 @@ class Namespace(Space):
                  owner: Function | ast.ClassDef | None = None) -> None:
         super().__init__(module, shared, scope, parent, owner)
         self._inner: dict[ast.AST, Namespace] = {}
+        self._sought = set[str]()
         self.proxy = ModuleType(module.dotted)
         if parent is not None:
             self.update((name, parent[name]) for name in ("__name__", "__file__", "__package__", "__builtins__"))
@@ -71,7 +72,8 @@ class Namespace(Space):
         """The cheap test, before a session is entered: false only if `_find` would find nothing."""
         if self.shared.given or self.parent is not None or name in self.waiting:
             return True
-        return bool(self.stars) and name not in _BUILTINS  # what hides one of these is bound at once
+        # what hides one of Python's own is bound at once
+        return (bool(self.stars) or name in self.scope.by_name) and name not in _BUILTINS
 
     def settle(self, name: str = "") -> None:
         """Run the body, if it has not been; where a name is asked for, what does not concern it waits."""
@@ -90,7 +92,19 @@ class Namespace(Space):
         elif self.parent is not None:
             self[name] = self.parent[name]
         else:
-            self[name] = star_value(self, name)
+            try:
+                self[name] = star_value(self, name)
+            except KeyError:
+                self._left_out(name)
+
+    def _left_out(self, name: str) -> None:
+        """Bind a name by the last statement that would bind it, had it been run: another device takes that branch."""
+        bindings = self.scope.by_name.get(name)
+        if not bindings or name in self._sought or name in _BUILTINS:
+            raise KeyError(name)
+        self._sought.add(name)
+        self.waiting[name] = bindings[-1]
+        bind_waiting(self, name)
 
     def _given(self, name: str, value: object) -> Any:
         """What a spec gives for a name: a plain value, or `{ref: name}` for something of the file."""
