@@ -11,7 +11,7 @@ import sys
 
 from scripts.torch_effects.aten import schemas
 from scripts.torch_effects.generate import generate
-from triton_mutlint.host.torch.aten import DATA as SCHEMAS
+from triton_mutlint.host.torch.known_schemas import DATA as SCHEMAS
 from triton_mutlint.host.torch.table import DATA
 
 

@@ -8,9 +8,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from triton_mutlint.contracts.contract import Contract, Key, contract_of, keyed, keyed_ops, op_contract_of
 from triton_mutlint.contracts.portable import portable
-from triton_mutlint.contracts.snapshot import MAGIC, VERSION, Snapshot, dump, parse
+from triton_mutlint.contracts.snapshot import (
+    MAGIC,
+    VERSION,
+    Contract,
+    Key,
+    Snapshot,
+    contract_of,
+    dump,
+    keyed,
+    parse,
+)
 from triton_mutlint.rules import RULES
 from triton_mutlint.rules.rule import RunSubject
 from triton_mutlint.types import (
@@ -58,7 +67,7 @@ def parameter(name: str, mutation: Mutation, *when: str) -> ParameterReport:
 @given(st.dictionaries(keys, contracts, max_size=3))
 def test_what_is_written_is_read_back(found: dict[Key, Contract]) -> None:
     text = dump(found)
-    assert {key: entry.contract for key, entry in parse(text, "s").items()} == found
+    assert parse(text, "s") == found
     assert dump(dict(reversed(found.items()))) == text
 
 
@@ -125,11 +134,11 @@ def test_ops_stand_beside_kernels() -> None:
          OpArgument("y", 2, OpMutation.UNWRITTEN), OpArgument("z", 3, OpMutation.UNKNOWN)),
     )  # fmt: skip
     computed = replace(op, name="lib::{name}")
-    contracts = {key: op_contract_of(found) for key, found in keyed_ops([op, computed, op], Path(), Path()).items()}
+    contracts = {key: contract_of(found) for key, found in keyed([op, computed, op], Path(), Path()).items()}
     text = dump(contracts)
     assert "op ops.py::lib::op\n  written out\n  maybe x\n  unknown z\n" in text
     assert [str(key) for key in contracts] == ["ops.py::lib::op", "ops.py::lib::op#2"]
-    assert {key: entry.contract for key, entry in parse(text, "s").items()} == contracts
+    assert parse(text, "s") == contracts
 
 
 @pytest.mark.parametrize(

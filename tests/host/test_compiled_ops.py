@@ -11,7 +11,7 @@ from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.op.verdict import analyze_op
 from triton_mutlint.host.registrations.registrations import registrations
 from triton_mutlint.host.state.core import World
-from triton_mutlint.host.torch.compiled_ops import CompiledOps
+from triton_mutlint.host.torch.known_schemas import CompiledOps
 from triton_mutlint.types import KernelReport
 
 SOURCE = """

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import builtins
+import collections
 import contextlib
 import contextvars
 import functools
 import itertools
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -38,6 +40,10 @@ def test_iterators(own: Callable[..., Any], real: Callable[..., Any], given: tup
     (ours.functools_reduce, functools.reduce, (lambda a, b: a - b, ITEMS)),
     (ours.functools_reduce, functools.reduce, (lambda a, b: a - b, ITEMS, 9)),
     (ours.functools_reduce, functools.reduce, (lambda a, b: a - b, [], 9)),
+    (ours.builtins_dict_fromkeys, dict.fromkeys, (ITEMS, 1)),
+    (ours.collections_OrderedDict, collections.OrderedDict, ([("a", 1)],)),
+    (lambda items: vars(ours.types_SimpleNamespace(**items)), dict, ({"a": 1},)),
+    (lambda *given: ours.types_MethodType(pow, 2)(*given), types.MethodType(pow, 2), (3,)),
 ])
 def test_results(own: Callable[..., Any], real: Callable[..., Any], given: tuple[Any, ...]) -> None:
     assert own(*given) == real(*given)

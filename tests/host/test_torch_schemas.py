@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from triton_mutlint.host.torch.aten import DATA, sought_in_vain, torch_schema, written_by
+from triton_mutlint.host.torch.known_schemas import DATA, sought_in_vain, torch_schema, written_by
 from triton_mutlint.host.torch.schema import parse_schema
 from triton_mutlint.types import Location
 

@@ -145,3 +145,37 @@ def test_the_installed_triton_still_compiles_where_it_is_looked_at() -> None:
     assert "kernel = kernel_cache.get(key" in source
     assert "bound_args" in inspect.getsource(JITFunction.run)
     assert JITFunction.run.__name__ == "run"
+
+
+def test_calls_of_ops_are_noted_but_not_those_of_torchs_own(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class OpOverload:
+        def __init__(self, name: str) -> None:
+            self._schema = SimpleNamespace(arguments=[SimpleNamespace(name=n) for n in ("x", "y", "n")])
+            self._name = name
+
+        def name(self) -> str:
+            return self._name
+
+        def __call__(self, *args: Any, **kwargs: Any) -> int:
+            return len(args) + len(kwargs)
+
+    class OpOverloadPacket(OpOverload):
+        def __init__(self, name: str) -> None:
+            super().__init__(name)
+            self._qualified_op_name, self.default = name, OpOverload(name)
+
+    class Tensor(_Tensor):
+        def is_contiguous(self) -> bool:
+            return len(self.shape) == 1
+
+    packet = SimpleNamespace(OpOverload=OpOverload, OpOverloadPacket=OpOverloadPacket)
+    monkeypatch.setitem(sys.modules, "torch._ops", cast(ModuleType, packet))
+    begin(str(notes))
+    x, y = Tensor("float32", (8,)), Tensor("float16", (3, 4))
+    for _ in range(2):
+        assert OpOverload("lib::f")(x, [y, x], n=3) == 3
+    assert OpOverloadPacket("lib::g")(None, True, object()) == 3
+    assert OpOverload("aten::add")(x, x) == 2
+    assert _lines(notes) == [
+        {"op": "lib::f", "call": {"x": "*fp32[8]", "y": "(*fp16[3, 4; 4, 1], *fp32[8])", "n": "3"}},
+        {"op": "lib::g", "call": {"x": "None", "y": "True"}}]

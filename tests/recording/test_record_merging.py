@@ -138,7 +138,6 @@ def test_a_value_that_was_seen_alone_fixes_no_flag() -> None:
     assert [(a.name, a.text) for a in full.arguments] == [("P", "[a, null]"), ("B", "64")]
     assert [(a.name, a.text) for a in plain.arguments] == [("P", "a"), ("B", "64")]
     assert [(a.name, a.text) for a in full.guesses] == [("F", "true"), ("N", "null"), ("ACT", "relu")]
-    assert full.combinations == 2
 
 
 def test_what_goes_together_is_tried_with_ever_less() -> None:
@@ -151,3 +150,13 @@ def test_what_goes_together_is_tried_with_ever_less() -> None:
 def test_divisibility_is_kept_where_all_have_it() -> None:
     launches = [_launch(x="*fp32:16", y="*fp32:16"), _launch(x="*fp32", y="*fp32:16")]
     assert columns(launches) == {"x": ('"*fp32"',), "y": ('"*fp32:16"',)}
+
+
+def test_calls_of_ops_go_into_a_section_of_their_own_which_is_left_alone_later(tmp_path: Path) -> None:
+    notes = "".join(json.dumps({"op": "lib::f", "call": {"x": f"*fp32[{n}]", "flag": "True"}}) + "\n" for n in (3, 4))
+    found = merge(notes, "kernels: {}\n", tmp_path / "s.yaml")
+    assert found.changed == ("lib::f",)
+    calls = parse_spec(found.text, "s.yaml").ops["lib::f"]["verify"]["calls"]
+    assert calls == [{"x": "*fp32[3]", "flag": "True"}, {"x": "*fp32[4]", "flag": "True"}]
+    again = merge(notes + json.dumps({"op": "lib::f", "call": {"x": "*fp32[5]"}}), found.text, tmp_path / "s.yaml")
+    assert (again.text, again.changed) == (found.text, ())

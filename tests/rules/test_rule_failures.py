@@ -10,8 +10,7 @@ import pytest
 from tests.helpers.rule_samples import subject_of
 from triton_mutlint.config.request import Request
 from triton_mutlint.config.settings import Config
-from triton_mutlint.contracts.contract import Contract, Key
-from triton_mutlint.contracts.snapshot import dump
+from triton_mutlint.contracts.snapshot import Contract, Key, dump
 from triton_mutlint.report.terminal.summary import fails
 from triton_mutlint.rules import RULES
 from triton_mutlint.run.run import run

@@ -10,10 +10,23 @@ import jsonschema
 import pytest
 
 from tests.helpers.places import ROOT
+from triton_mutlint.analysis import VariantEffects
 from triton_mutlint.cli.shell import asked, boundary
 from triton_mutlint.config.request import Request
+from triton_mutlint.lowering.lower import Lowerer
+from triton_mutlint.run.comparing import Comparison
 from triton_mutlint.run.run import run
-from triton_mutlint.types import TorchReport
+from triton_mutlint.source.load import load
+from triton_mutlint.types import (
+    ConstexprValue,
+    KernelReport,
+    PointerType,
+    SourceFile,
+    Status,
+    TorchReport,
+    Variant,
+    parse_target,
+)
 
 EXAMPLES = ROOT / "docs" / "examples"
 KERNELS = """\
@@ -124,3 +137,19 @@ def test_what_was_compiled_is_not_compared(tmp_path: Path, capsys: pytest.Captur
     (tmp_path / "kernel.ttir").write_text("module {\n}\n")
     assert boundary.run(["check", "--compare", "torch", str(tmp_path / "kernel.ttir")]) == 2
     assert "needs the kernels' sources" in capsys.readouterr().err
+
+
+@pytest.mark.torch
+def test_a_variant_that_cannot_be_launched_is_not_compared(tmp_path: Path) -> None:
+    """Its siblings may have told what it writes, so that nobody noticed."""
+    path = tmp_path / "kernels.py"
+    path.write_text("import triton\nimport triton.language as tl\n\n\n@triton.jit\ndef k(ptr, N: tl.constexpr):\n"
+                    "    tl.store(ptr + tl.arange(0, N), 1.0)\n")
+    (kernel,) = load(SourceFile(path, path.name, path.read_text())).kernels
+    comparison = Comparison(Lowerer())
+    for size in (16, 17):  # no power of two
+        variant = Variant({"ptr": PointerType("fp32"), "N": ConstexprValue(size)})
+        comparison.observe(kernel, variant, VariantEffects(), parse_target("cuda:90"))
+    compared = comparison.added(KernelReport("k", kernel.location, Status.ANALYZED)).torch
+    assert compared is not None
+    assert (compared.variants, compared.gave_up) == (1, "")

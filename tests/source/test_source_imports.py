@@ -121,3 +121,26 @@ def test_modules_that_a_test_file_asks_pytest_for(load_text, how: str) -> None:
         header="",
     ).kernels
     assert kernel.namespace["WIDTH"].value == 2
+
+
+def test_what_a_name_does_not_concern_waits(write) -> None:
+    write("package/large.py", "def other(): pass\n")
+    write("package/other.py", "from package.large import other\n")
+    write("package/__init__.py", """from package.other import *
+sizes = [64]
+SIZE = sizes[-1]
+sizes.append(128)
+TABLE = {}
+for item in (other,):
+    TABLE[item] = item
+BLOCK = 2 * sizes[-1]
+LATE = len(TABLE) + SIZE
+""")
+
+    def loaded(name: str, *names: str) -> tuple[list[object], list[str]]:
+        text = f"{_HEADER}from package import {', '.join(names)}\n@triton.jit\ndef k(x_ptr, {{}}): tl.store(x_ptr, 0)\n"
+        file = _loaded(write(name, text.format(", ".join(f"{n}: tl.constexpr = {n}" for n in names))))
+        return [p.default for p in file.kernels[0].parameters[1:]], [path.name for path in file.sources]
+
+    assert loaded("one.py", "BLOCK", "SIZE") == ([256, 64], ["one.py", "__init__.py", "other.py"])
+    assert loaded("two.py", "LATE", "BLOCK") == ([65, 256], ["two.py", "__init__.py", "other.py", "large.py"])

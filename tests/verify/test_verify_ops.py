@@ -16,6 +16,8 @@ from jsonschema import validate
 from tests.helpers.places import FIXTURES, ROOT
 from triton_mutlint.config.request import Request
 from triton_mutlint.report.options import RenderOptions
+from triton_mutlint.run.plan import Specs
+from triton_mutlint.spec.errors import SpecError
 from triton_mutlint.types import (
     EMPTY,
     Declaration,
@@ -24,12 +26,13 @@ from triton_mutlint.types import (
     OpArgument,
     OpMutation,
     OpReport,
+    SourceFile,
     UsageError,
 )
 from triton_mutlint.verify import json_report, junit, text
 from triton_mutlint.verify.model import Agreement, OpOutcome, Outcome, VerifyReport
 from triton_mutlint.verify.ops.judging import outcome_of
-from triton_mutlint.verify.ops.subjects import OpSubject, importable, is_wanted, named, words
+from triton_mutlint.verify.ops.subjects import OpSubject, importable, is_wanted, named, subject_of, words
 from triton_mutlint.verify.ops.wire import FAKE, OpJob, OpRun
 from triton_mutlint.verify.wire import Finished, RunResult, Settings
 
@@ -67,6 +70,26 @@ def test_words_are_what_the_function_compares_with(tmp_path: Path) -> None:
     found = words([(str(file), 4)])
     assert (set(found.numbers), set(found.texts), found.dtypes) == ({100, -3, 3}, {"sum", "mean"}, ("float16",))
     assert words([(str(tmp_path / "gone.py"), 1)]).numbers == ()
+
+
+def test_the_spec_says_what_ops_are_called_with(tmp_path: Path) -> None:
+    file = tmp_path / "ops.py"
+    file.write_text("")
+    spec = tmp_path / "triton-mutlint.yaml"
+    request, source = Request((), tmp_path, spec), SourceFile(file, "ops.py", "")
+    op = OpReport("lib::f", "custom_op", HERE, Declaration((), HERE))
+    spec.write_text("ops:\n  lib::f:\n    args: {x: '*fp32', y: [null, '*fp16[3, 5; 1, 3]'], scale: 0.5}\n"
+                    "    verify: {shapes: {x: [8, 64]}, values: {x: ones}}\n")
+    job = subject_of(op, source, request, Specs(request), Settings(runs=2), ["export"]).job
+    assert job is not None
+    assert job.given == ({"x": "*fp32[8, 64]", "y": "None", "scale": "0.5"},
+                         {"x": "*fp32[8, 64]", "y": "*fp16[3, 5; 1, 3]", "scale": "0.5"})
+    assert (job.values, job.module, len(job.runs)) == ({"x": "ones"}, "ops", 4)
+    spec.write_text("ops: {lib::f: {verify: {skip: 'it takes two GPUs'}}}\n")
+    assert subject_of(op, source, request, Specs(request), Settings(), []).refused.endswith("it takes two GPUs")
+    spec.write_text("ops: {rope: {args: {x: 1}}}\n")
+    with pytest.raises(SpecError, match="names no op of torch; write lib::op"):
+        Specs(request).of(source)
 
 
 # --------------------------------------------------------------------------- what is held against what

@@ -93,7 +93,7 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
         if file is not None:
             check_writable(file)
     if options["diff"]:
-        from triton_mutlint.cli.fixing import show
+        from triton_mutlint.cli.changing import show
 
         return int(show(request) and not options["exit_zero"])
     wanted = [(name, _look(request, file is not None, options)) for name, file in outputs]
@@ -206,7 +206,7 @@ def _computed(request: Request, wanted: Sequence[tuple[str, RenderOptions]], opt
     from triton_mutlint.report.terminal.summary import fails
 
     if options["fix"]:
-        from triton_mutlint.cli.fixing import fix
+        from triton_mutlint.cli.changing import fix
 
         report = fix(request)
     else:
@@ -215,7 +215,7 @@ def _computed(request: Request, wanted: Sequence[tuple[str, RenderOptions]], opt
         with Progress() as progress:
             report = engine.run(request, progress)
     if options["update_baseline"]:
-        from triton_mutlint.cli.updating import update_baseline
+        from triton_mutlint.cli.changing import update_baseline
 
         report = update_baseline(report, request)
     failed = any(fails(finding, request.config.fail_on) for finding in report.findings)

@@ -14,6 +14,7 @@ from triton_mutlint.cli.shell.asked import CONTEXT, Sectioned, config_in_force
 from triton_mutlint.cli.shell.output import write_stdout
 from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.config.settings import Config
+from triton_mutlint.source.discover import display_path
 from triton_mutlint.types import Severity
 
 _NOT_SETTINGS = ("root", "source", "origins")
@@ -41,7 +42,7 @@ def command(**options: Any) -> int:
 
 
 def _lines(config: Config) -> Iterator[str]:
-    yield f"# configuration file: {_relative(config.source) if config.source else 'none'}"
+    yield f"# configuration file: {display_path(config.source, Path.cwd()) if config.source else 'none'}"
     rows = list(_rows(config))
     width = max(len(setting) for setting, _ in rows)
     for setting, origin in rows:
@@ -78,7 +79,7 @@ def _toml(value: object) -> str:
     if isinstance(value, int):
         return str(value)
     if isinstance(value, Path):
-        return _quoted(_relative(value))
+        return _quoted(display_path(value, Path.cwd()))
     if isinstance(value, Registrar):
         value = value.settings()
     if isinstance(value, Mapping):
@@ -93,8 +94,3 @@ def _quoted(text: str) -> str:
     """A basic string; its escapes are a subset of what TOML reads."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + '"'
-
-
-def _relative(path: Path) -> str:
-    here = Path.cwd()
-    return path.relative_to(here).as_posix() if path.is_relative_to(here) else str(path)

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from triton_mutlint.basics import EMPTY, plural
+from triton_mutlint.cli.changing import looked_at
 from triton_mutlint.cli.shell.asked import (
     CONTEXT,
     DEFAULT_SNAPSHOT,
@@ -20,10 +21,16 @@ from triton_mutlint.cli.shell.asked import (
     shared,
 )
 from triton_mutlint.cli.shell.output import Progress, check_writable, fitted, tell, write_stdout
-from triton_mutlint.cli.updating import looked_at
 from triton_mutlint.config.request import Request
-from triton_mutlint.contracts.contract import OP, Contract, Key, contract_of, keyed, keyed_ops, op_contract_of
-from triton_mutlint.contracts.snapshot import dump, read_snapshot
+from triton_mutlint.contracts.snapshot import (
+    OP,
+    Contract,
+    Key,
+    contract_of,
+    dump,
+    keyed,
+    read_snapshot,
+)
 from triton_mutlint.process.writing import write_file
 from triton_mutlint.report import render
 from triton_mutlint.report.options import RenderOptions
@@ -83,8 +90,8 @@ def _written(report: Report, request: Request, path: Path) -> dict[Key, Contract
     if path.exists():
         old = read_snapshot(path, display_path(path, request.cwd))
         redone = looked_at({key.file for key in old.entries}, report, path.parent, request)
-        contracts = {key: entry.contract for key, entry in old.entries.items() if key.file not in redone}
-    contracts |= {k: op_contract_of(r) for k, r in keyed_ops(report.ops, request.cwd, path.parent).items()}
-    contracts |= {k: contract_of(r) for k, r in keyed(report.kernels, request.cwd, path.parent).items()}
+        contracts = {key: contract for key, contract in old.entries.items() if key.file not in redone}
+    found = keyed((*report.kernels, *report.ops), request.cwd, path.parent)
+    contracts |= {key: contract_of(one) for key, one in found.items()}
     write_file(path, dump(contracts))
     return contracts

@@ -9,15 +9,17 @@ from typing import Any
 
 import click
 
-from triton_mutlint.cli.shell.asked import CONTEXT, asked, config_in_force, refuse_stdin, shared
+from triton_mutlint.cli.shell.asked import CONTEXT, asked, config_in_force, files, refuse_stdin, shared
 from triton_mutlint.cli.shell.output import Progress, is_unicode, use_color, width, write_stdout
 from triton_mutlint.report.options import RenderOptions, SourceLines
 
 
 @click.command(context_settings=CONTEXT)
-@shared("paths")
+@click.argument("paths", nargs=-1, metavar="PATH...", shell_complete=files)
 @click.option("--ops", is_flag=True,
               help="Run the torch ops of FILE, FOLDER or module:op, which imports their modules.")
+@click.option("--model", metavar="MODULE:FACTORY",
+              help="Run the model of factory() -> (module, inputs); the ops of PATHs are analysed.")
 @click.option("--path", "ways", type=click.Choice(["eager", "fake", "aot_eager", "export", "export-strict", "dynamic",
                                                    "inductor", "aoti"]), multiple=True,
               help="Run ops by this path only; repeatable (all).")
@@ -57,11 +59,13 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
     refuse_stdin(paths, "verify")
     request = asked(paths, config_in_force(options), options)
     request = replace(request, targets=request.targets[:1])
-    if options["ways"] and not options["ops"]:
-        raise click.UsageError("--path is for --ops")
+    if not paths and not options["model"]:
+        raise click.UsageError("Missing argument 'PATH...'.")
+    if options["ways"] and not (options["ops"] or options["model"]):
+        raise click.UsageError("--path is for --ops and --model")
     from triton_mutlint.verify import json_report, junit, text, verifying  # here: a wrong option is told at once
     from triton_mutlint.verify.ops.subjects import PATHS
-    from triton_mutlint.verify.ops.verifying import verify_ops
+    from triton_mutlint.verify.ops.verifying import verify_model, verify_ops
     from triton_mutlint.verify.wire import Settings
 
     settings = Settings(
@@ -69,10 +73,11 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
         options["jobs"], request.config.stub_modules, options["true_import"],
     )
     with Progress() as progress:
-        if options["ops"]:
-            ways = options["ways"] or PATHS[:None if settings.device == "cuda" else -1]
-            report = verify_ops(request, settings, [w for w in ways if w != "eager"], options["output_dir"],
-                                       progress)
+        ways = [w for w in options["ways"] or PATHS[:None if settings.device == "cuda" else -1] if w != "eager"]
+        if options["model"]:
+            report = verify_model(request, settings, ways, options["model"], progress)
+        elif options["ops"]:
+            report = verify_ops(request, settings, ways, options["output_dir"], progress)
         else:
             report = verifying.verify(request, settings, options["output_dir"], progress)
     if options["format_"] != "text":

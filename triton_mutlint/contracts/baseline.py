@@ -9,13 +9,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
-from triton_mutlint.contracts.portable import portable
-from triton_mutlint.process.inputs import read
+from triton_mutlint.contracts.portable import portable, read_committed
 from triton_mutlint.types import Finding, Location, Related, UsageError
 
 BY_BASELINE = "baseline"
@@ -48,7 +46,7 @@ class Baseline:
 
     file: str
     folder: Path
-    entries: Mapping[FindingKind, Accepted] = field(default_factory=lambda: MappingProxyType({}))
+    entries: Mapping[FindingKind, Accepted]
 
 
 def kind_of(finding: Finding, cwd: Path, folder: Path) -> FindingKind:
@@ -114,19 +112,17 @@ def _row(kind: FindingKind, count: int) -> dict[str, Any]:
 
 def read_baseline(path: Path, shown: str) -> Baseline:
     """Raises UsageError for a file that is missing, unreadable or no baseline."""
+    text = read_committed(path, "baseline", shown, "--update-baseline")
     try:
-        text = read(path, named=True).decode("utf-8")
         parsed = json.loads(text)
-    except FileNotFoundError as error:
-        raise UsageError(f"there is no baseline {shown}; --update-baseline writes one") from error
     except json.JSONDecodeError as error:
         raise UsageError(f"{shown}:{error.lineno}: this is no baseline: {error.msg}") from error
-    except (OSError, UnicodeDecodeError, RecursionError) as error:
+    except RecursionError as error:
         raise UsageError(f"cannot read the baseline {shown}: {error}") from error
     if not isinstance(parsed, dict) or not isinstance(parsed.get("findings"), list):
         raise UsageError(f"{shown}: this is no baseline: it has no list of findings")
     try:
-        return Baseline(shown, path.parent, MappingProxyType(_accepted(parsed, text, shown)))
+        return Baseline(shown, path.parent, _accepted(parsed, text, shown))
     except UsageError as error:
         raise UsageError(f"{error}; put it right, or delete the file and write it anew: --update-baseline") from None
 

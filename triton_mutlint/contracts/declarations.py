@@ -6,7 +6,6 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from triton_mutlint.contracts.comments import MUTATES, CommentProblem, Comments, Directive, read_comments
@@ -46,7 +45,7 @@ class KernelDeclaration:
 class DeclarationComments:
     """The declaring comments of one file, by the line of the `def` they belong to."""
 
-    by_line: Mapping[int, KernelDeclaration] = field(default_factory=lambda: MappingProxyType({}))
+    by_line: Mapping[int, KernelDeclaration] = field(default_factory=dict)
     problems: tuple[CommentProblem, ...] = ()
 
 
@@ -105,7 +104,7 @@ def read_declarations(source: SourceFile) -> DeclarationComments:
         else:
             found.setdefault(owner.lineno, []).append(directive)
     by_line = {line: _merged(directives) for line, directives in found.items()}
-    return DeclarationComments(MappingProxyType(by_line), tuple(problems))
+    return DeclarationComments(by_line, tuple(problems))
 
 
 @dataclass(frozen=True)

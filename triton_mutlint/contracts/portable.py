@@ -1,4 +1,4 @@
-"""Names of files in what is committed (snapshots, baselines): relative to its folder, one line each."""
+"""What is committed (snapshots, baselines): reading it, and the names of files in it, relative to its folder."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from triton_mutlint.basics import escaped
 from triton_mutlint.process.inputs import read
-from triton_mutlint.types import SourceFile
+from triton_mutlint.types import SourceFile, UsageError
 
 
 def portable(file: str, cwd: Path, folder: Path) -> str:
@@ -19,6 +19,16 @@ def portable(file: str, cwd: Path, folder: Path) -> str:
     """
     path = os.path.relpath(os.path.realpath(cwd / file), os.path.realpath(folder))
     return "".join(_shown(char) for char in Path(path).as_posix())
+
+
+def read_committed(path: Path, kind: str, shown: str, command: str) -> str:
+    """The text of such a file, which `command` writes. Raises UsageError."""
+    try:
+        return read(path, named=True).decode("utf-8")
+    except FileNotFoundError as error:
+        raise UsageError(f"there is no {kind} {shown}; {command} writes one") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read the {kind} {shown}: {error}") from error
 
 
 def _shown(char: str) -> str:
@@ -44,13 +54,13 @@ def covered(files: Collection[str], folder: Path, sources: Sequence[SourceFile],
 
 def _is_emptied(file: Path, named: AbstractSet[Path]) -> bool:
     """Whether a file that has no kernels to lint was asked for, by itself or with a folder."""
-    from triton_mutlint.source.python_text import may_have_kernels  # here: a run without such files needs none of it
+    from triton_mutlint.source.python_text import has_kernels  # here: a run without such files needs none of it
 
     path = Path(os.path.realpath(file))
     if named.isdisjoint((path, *path.parents)):
         return False
     try:
-        return not may_have_kernels(read(path))
+        return not has_kernels(read(path).decode("latin-1"))
     except FileNotFoundError:
         return True
     except OSError:

@@ -118,8 +118,6 @@ def _decoded(display: str, data: bytes, encoding: str) -> Document:
     return document
 
 
-
-
 def write_document(document: Document, within: Path | None = None) -> None:
     """Replace the file by the document's text; raises UsageError where it changed since, or cannot be written.
 

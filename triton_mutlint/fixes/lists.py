@@ -57,6 +57,8 @@ def rewritten(text: str, inside: Span, spans: Sequence[Span], items: Sequence[st
     return replaced(text, start, end, new)
 
 
+# --------------------------------------------------------------------------- comments
+
 _MUTATES = re.compile(r"\s*mutates\s*=\s*(?P<names>.*)")
 _IGNORE = re.compile(r"\s*ignore\s*\[(?P<names>[^]]*)")
 _NAME = re.compile(r"[^\s,]+")
@@ -99,6 +101,9 @@ def _directive(document: Document, place: Location) -> tuple[int, int, int]:
     return start, mark + len(MARK), following if following >= 0 else line
 
 
+# --------------------------------------------------------------------------- Python
+
+# A list is edited where it is written out; a name that stands for it is a person's business.
 _KEYWORDS = {ListKind.RESET_TO_ZERO: "reset_to_zero", ListKind.RESTORE_VALUE: "restore_value"}
 _EMPTY = ("None", "()", "[]", "{}", "set()", "tuple()", "list()", "frozenset()")
 
@@ -184,6 +189,8 @@ def _arguments(document: Document, call: ast.Call, arguments: Sequence[str]) -> 
     new = ",\n".join(f"{indent}{argument}" for argument in arguments)
     return (*(() if comma else (Edit(last[1], last[1], ","),)), Edit(place, place, f"{new}{comma}\n"))
 
+
+# --------------------------------------------------------------------------- a spec
 
 def edit_spec(document: Document, place: Location, changes: Sequence[Change]) -> tuple[Edit, ...]:
     """The edit of the `mutates` whose key stands at `place`; raises CannotFixError."""

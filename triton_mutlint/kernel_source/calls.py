@@ -19,7 +19,7 @@ from triton_mutlint.kernel_source.objects import (
     member,
     named_and_home,
 )
-from triton_mutlint.kernel_source.observer import Observer
+from triton_mutlint.kernel_source.observer import NOBODY, Observer
 from triton_mutlint.kernel_source.operations import (
     ALLOCATES,
     ANSWERING,
@@ -56,7 +56,6 @@ from triton_mutlint.kernel_source.values import (
     either,
     made,
     mixed,
-    of_global,
 )
 from triton_mutlint.types import Site
 
@@ -65,10 +64,13 @@ class Callee(Protocol):
     """What knows the helpers, and what they do."""
 
     unsettled: Set[str]  # names outside of functions that may have other values than they have now
+    outside: dict[tuple[int, str], MayBe]  # what such names hold, by their namespace
 
     def call(self, helper: Helper, env: Env, caller: Calls) -> Done: ...
 
     def helper(self, target: Any, name: str = "") -> Helper | None: ...
+
+    def attribute(self, target: Any, name: str) -> MayBe: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +95,7 @@ class Calls(Accesses):
 
     def show(self, node: ast.AST | None) -> Observer:
         """Who is to see what is done at a node, or at the last one."""
-        return Observer()
+        return NOBODY
 
     def instance(self, cls: type, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> MayBe | None:
         """An instance of an aggregate whose fields are arguments of its constructor."""
@@ -114,7 +116,7 @@ class Calls(Accesses):
         if owner.items is not None and name in names[: len(owner.items)]:
             return owner.items[names.index(name)]
         if owner.functions and not owner.is_open:
-            return either(*(of_global(member(f.it, name)) for f in owner.functions))
+            return either(*(self.stores.attribute(f.it, name) for f in owner.functions))
         methods = [self.stores.helper(member(kind.it, name)) for kind in owner.kinds]
         bound = [MayBe(functions=(Object(_Bound(m, owner)),)) for m in methods if m is not None]
         if bound and len(bound) == len(methods):
@@ -147,11 +149,11 @@ class Calls(Accesses):
             function = self.member(owner, method)
         else:
             method, owner, function = "", NOTHING, self.eval(node.func)
-        if any(named_and_home(f.it)[0] == ASM_CALL for f in function.functions):
+        if ASM_CALL in (names := [named_and_home(f.it)[0] for f in function.functions]):
             spell_out(node, args, named, self.eval)
         self.at, self.node = self.place(node), node
         self.show(node)
-        if any(named_and_home(f.it)[0] == SPECIALIZE for f in function.functions):
+        if SPECIALIZE in names:
             parts = [self.applied(target, given, {}) for target, given in partitions(node, self.eval)]
             if parts:
                 return parts[0]

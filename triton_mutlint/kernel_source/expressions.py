@@ -42,13 +42,18 @@ class Expressions(Calls):
             return self.env[node.id]
         if node.id in self.stores.unsettled:
             return MayBe(is_open=True)
+        known = self.stores.outside.get((id(self.namespace), node.id))
+        if known is not None:
+            return known
         found = self.namespace.get(node.id, getattr(builtins, node.id, UNKNOWN))
         if found is UNKNOWN:
             # `tl` is known where a part of a file is looked at without its imports; this package imports no Triton.
             found = self.stores.helper(UNKNOWN, node.id) or sys.modules.get(_LANGUAGES.get(node.id, ""), UNKNOWN)
             if found is UNKNOWN:  # then Triton refuses the kernel
                 self.done(f"{node.id} is not defined", NO_ROOTS)
-        return of_global(found)
+                return of_global(found)
+        value = self.stores.outside[id(self.namespace), node.id] = of_global(found)
+        return value
 
     def attribute(self, node: ast.Attribute) -> MayBe:
         owner = self.eval(node.value)

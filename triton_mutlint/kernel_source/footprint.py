@@ -20,9 +20,9 @@ def footprint(kernel: Kernel, program: Program, given: Mapping[str, MayBe],
     return Walk(program, unsettled).of(Helper.of(kernel), given)
 
 
-def footprints(kernel: Kernel, program: Program, variants: tuple[Variant, ...]) -> tuple[Footprint, ...]:
+def footprints(kernel: Kernel, walk: Walk, variants: tuple[Variant, ...]) -> tuple[Footprint, ...]:
     """The footprint of each variant."""
-    walk, helper = Walk(program), Helper.of(kernel)
+    helper = Helper.of(kernel)
     plain = {name for name in variants[0].args if all(_is_plain(v.args[name]) for v in variants)}
     known: dict[object, list[tuple[dict[str, object], Footprint]]] = {}
     found = []
@@ -31,8 +31,7 @@ def footprints(kernel: Kernel, program: Program, variants: tuple[Variant, ...]) 
         others = known.setdefault(tuple(keys[name] for name in keys if name not in plain), [])
         like = next((done for asked, done in others if asked.items() <= keys.items()), None)
         if like is None:  # else what was decided by constants is decided as in that one
-            like, asked = walk.consulting(helper, {name: _with_name(name, type_, name in plain)
-                                                   for name, type_ in variant.args.items()})
+            like, asked = walk.consulting(helper, {name: given_by(name, type_) for name, type_ in variant.args.items()})
             others.append(({name: keys[name] for name in asked}, like))
         found.append(like)
     return tuple(found)
@@ -47,17 +46,12 @@ def _is_plain(type_: ArgType) -> bool:
     return isinstance(type_, ConstexprValue) and isinstance(type_.value, bool | int | float | str)
 
 
-def _with_name(name: str, type_: ArgType, is_plain: bool) -> MayBe:
-    value = given_by(name, type_)
-    return replace(value, of=frozenset((name,))) if is_plain else value
-
-
 def given_by(name: str, type_: ArgType) -> MayBe:
     """What a parameter is in a variant with this type or value."""
     if isinstance(type_, TupleType):
         return elements(name, type_, True)
     if isinstance(type_, ConstexprValue):
-        return of_global(type_.value)
+        return replace(of_global(type_.value), of=frozenset((name,)))
     return NOTHING if isinstance(type_, ScalarType) else MayBe(frozenset((name,)), is_present=True)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dis
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from inspect import signature
-from types import ModuleType, SimpleNamespace
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 from triton_mutlint.kernel_source.evaluate import UNKNOWN
@@ -72,6 +73,11 @@ def makes_objects(cls: type) -> bool:
 
 def parameter_names(target: Any) -> tuple[str, ...]:
     """The names of a function's parameters."""
+    return _parameter_names(target) if type(target) is FunctionType else _parameter_names.__wrapped__(target)
+
+
+@functools.cache
+def _parameter_names(target: Any) -> tuple[str, ...]:
     try:
         return tuple(signature(target).parameters)
     except (TypeError, ValueError):

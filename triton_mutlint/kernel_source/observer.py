@@ -64,3 +64,6 @@ class Observer:
 
     def joined(self, left: MayBe, right: MayBe) -> None:
         """One name may hold either."""
+
+
+NOBODY = Observer()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -77,7 +78,8 @@ class MayBe:
         """The same, where Triton takes no pointer."""
         if not self.roots or self.items is not None or self.has_objects():
             return self
-        return replace(self, roots=frozenset(root for root in self.roots if root == _number(root)))
+        roots = frozenset(root for root in self.roots if root.startswith((_NUMBER, MEMORY)))
+        return self if len(roots) == len(self.roots) else replace(self, roots=roots)
 
     @property
     def is_value(self) -> bool:
@@ -202,13 +204,18 @@ def mixed(values: Iterable[MayBe]) -> MayBe:
         if value.roots or value.items:
             roots = roots | value.everything()
         has_objects = has_objects or value.has_objects()
-        if value.items is None:
-            traces.append(value.made)
-        else:
+        if value.items is not None:
             traces.extend(made(value.items))
-    trace = blended(traces)
+        elif (trace := value.made) is not NO_TRACE:
+            traces.append(trace)
+    trace = blended(traces) if traces else NO_TRACE
     if not roots and not has_objects and trace is NO_TRACE:
         return NOTHING
+    return _mixture(roots, has_objects, trace) if trace.is_bare else _mixture.__wrapped__(roots, has_objects, trace)
+
+
+@functools.lru_cache(1 << 12)
+def _mixture(roots: frozenset[str], has_objects: bool, trace: Trace) -> MayBe:
     return MayBe(roots, kinds=(SOME,) if has_objects else (), trace=trace)
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Set
 from dataclasses import replace
+from types import ModuleType
 from typing import Any
 
 from triton_mutlint.kernel_source.accesses import Done
 from triton_mutlint.kernel_source.calls import Calls
 from triton_mutlint.kernel_source.expressions import Expressions
 from triton_mutlint.kernel_source.helpers import Helper, Program
-from triton_mutlint.kernel_source.objects import named_and_home
+from triton_mutlint.kernel_source.objects import member, named_and_home
 from triton_mutlint.kernel_source.operations import trips
 from triton_mutlint.kernel_source.values import (
     NOTHING,
@@ -44,6 +45,8 @@ class Walk:
         self._known: dict[tuple[Helper, tuple[tuple[str, MayBe], ...]], Done] = {}
         self._running: set[tuple[Helper, tuple[tuple[str, MayBe], ...]]] = set()
         self._calls = 0
+        self.outside: dict[tuple[int, str], MayBe] = {}  # what names outside of functions hold, by their namespace
+        self._walked: dict[tuple[object, ...], tuple[Footprint, frozenset[str]]] = {}
 
     def of(self, helper: Helper, env: Mapping[str, MayBe]) -> Footprint:
         """Walk the kernel's body, its parameters being what `env` says."""
@@ -51,6 +54,12 @@ class Walk:
 
     def consulting(self, helper: Helper, env: Mapping[str, MayBe]) -> tuple[Footprint, frozenset[str]]:
         """The same, and the parameters whose constants have decided something."""
+        key = (helper.node, *env.items())
+        if key not in self._walked:
+            self._walked[key] = self._consulting(helper, env)
+        return self._walked[key]
+
+    def _consulting(self, helper: Helper, env: Mapping[str, MayBe]) -> tuple[Footprint, frozenset[str]]:
         self._calls = 0
         body = self.body(helper, dict(env), None)
         body.block(helper.node.body)
@@ -74,15 +83,24 @@ class Walk:
             return Done(replace(given.converted(), is_open=True), stored)
         self._calls += 1
         self._running.add(key)
-        body = self.body(helper, dict(env), caller)
-        body.block(helper.node.body)
-        self._running.discard(key)
+        try:
+            body = self.body(helper, dict(env), caller)
+            body.block(helper.node.body)
+        finally:  # another walk may follow one that took too long
+            self._running.discard(key)
         returned = NOTHING if body.returned is None else body.returned
         found = self._known[key] = Done(returned, frozenset(body.sites), body.effects > 0, frozenset(body.consulted))
         return found
 
     def helper(self, target: Any, name: str = "") -> Helper | None:
         return self._program.helper(target, name)
+
+    def attribute(self, target: Any, name: str) -> MayBe:
+        """An attribute of a Python object; of a module, it is asked for once."""
+        known = self.outside if isinstance(target, ModuleType) else {}
+        if (key := (id(target), name)) not in known:
+            known[key] = of_global(member(target, name))
+        return known[key]
 
 
 class WalkedBody(Expressions):
@@ -115,6 +133,9 @@ class WalkedBody(Expressions):
                     self.bind(child.optional_vars, value)
         for field in ("body", "orelse", "finalbody"):
             self.block(getattr(node, field, []))
+
+    def expression(self, node: ast.Expr) -> None:
+        self.eval(node.value)
 
     def assign(self, node: ast.Assign | ast.AnnAssign) -> None:
         if node.value is not None:
@@ -185,7 +206,9 @@ class WalkedBody(Expressions):
             missing = {name: of_global(self.namespace[name]) for name in other if name not in env
                        and name in self.namespace}
             env.update(missing)
-        return {**right, **left, **{name: either(left[name], right[name]) for name in left if name in right}}
+        both = {name: either(value, right[name]) for name, value in left.items()
+                if name in right and right[name] is not value}
+        return {**right, **left, **both}
 
     def loop(self, node: ast.For | ast.While) -> None:
         numbers, is_unrolled, of = self.counted(node)
@@ -263,6 +286,7 @@ def _loaded(target: ast.expr) -> ast.expr:
 
 
 _STATEMENTS: dict[type[ast.stmt], str] = {
-    ast.Assign: "assign", ast.AnnAssign: "assign", ast.AugAssign: "augment", ast.If: "branch", ast.For: "loop",
-    ast.While: "loop", ast.Return: "give_back", ast.Assert: "check", ast.Raise: "refuse",
+    ast.Expr: "expression", ast.Assign: "assign", ast.AnnAssign: "assign", ast.AugAssign: "augment",
+    ast.If: "branch", ast.For: "loop", ast.While: "loop", ast.Return: "give_back", ast.Assert: "check",
+    ast.Raise: "refuse",
 }  # fmt: skip

@@ -37,6 +37,11 @@ def build(args: Mapping[str, ArgType]) -> SourceArguments:
     return out
 
 
+def flat_args(args: Mapping[str, ArgType]) -> dict[str, ArgType]:
+    """What each argument of a variant is, by its flattened name."""
+    return {name: kind for owner, arg in args.items() for name, kind in flat_names(owner, arg)}
+
+
 def flat_names(name: str, arg: ArgType) -> Iterator[tuple[str, ArgType]]:
     """The reported parameters of one argument: itself, or a tuple's elements as `name.i`."""
     if not isinstance(arg, TupleType):

@@ -17,7 +17,8 @@ from typing import Any
 
 MOST = 64  # signatures that are noted of one kernel
 _MARK = "_mutlint_records"
-_JIT, _INTERPRETER = "triton.runtime.jit", "triton.runtime.interpreter"
+_JIT, _INTERPRETER, _OPS = "triton.runtime.jit", "triton.runtime.interpreter", "torch._ops"
+_TORCHS_OWN = ("aten::", "prim::", "prims::", "higher_order::", "profiler::")
 _PLAIN = (bool, int, float, str)
 _DTYPES = {
     "float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64", "bool": "i1", "int8": "i8",
@@ -30,7 +31,7 @@ _DTYPES = {
 def begin(path: str) -> None:
     """Append every new launch to the file `path`, one line of JSON each, from now on."""
     notebook = _Notebook(path)
-    patches = {_JIT: notebook.patch_jit, _INTERPRETER: notebook.patch_interpreter}
+    patches = {_JIT: notebook.patch_jit, _INTERPRETER: notebook.patch_interpreter, _OPS: notebook.patch_ops}
     for name, patch in patches.items():
         if name in sys.modules:
             patch(sys.modules[name])
@@ -106,6 +107,39 @@ class _Notebook:
         setattr(recorded, _MARK, True)
         module.InterpretedFunction.run = recorded
 
+    def patch_ops(self, module: Any) -> None:
+        """Look at each call of an op that is not torch's own."""
+        for cls in (module.OpOverload, module.OpOverloadPacket):
+            if not hasattr(cls.__call__, _MARK):
+                cls.__call__ = self._recording(cls.__call__)
+
+    def _recording(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        def recorded(op: Any, /, *args: Any, **kwargs: Any) -> Any:
+            name = getattr(op, "_qualified_op_name", "") or op.name()
+            if not name.startswith(_TORCHS_OWN):
+                self._note_op(name, op, args, kwargs)
+            return call(op, *args, **kwargs)
+
+        setattr(recorded, _MARK, True)
+        return recorded
+
+    def _note_op(self, name: str, op: Any, args: Any, kwargs: Any) -> None:
+        """Write one call down, if there was none like it. What goes wrong here must not reach the program."""
+        try:
+            seen = self._seen.setdefault((name, 0), set())
+            schema = (op if hasattr(op, "_schema") else op.default)._schema
+            named = {**{a.name: v for a, v in zip(schema.arguments, args, strict=False)}, **kwargs}
+            called = json.dumps({n: text for n, v in named.items() if (text := _op_argument(v)) is not None})
+            if len(seen) < MOST and called not in seen:
+                seen.add(called)
+                self._write(f'{{"op": {json.dumps(name)}, "call": {called}}}')
+        except Exception:  # noqa: S110 - an argument of any kind was looked at; the call goes on without a note
+            pass
+
+    def _write(self, line: str) -> None:
+        with open(self._path, "a", encoding="utf-8") as file:  # noqa: PTH123 - no pathlib in a program's start
+            file.write(line + "\n")
+
     def _interpreted(self, fn: Any, args: Any, kwargs: Any, grid: Any) -> None:
         import inspect
 
@@ -128,10 +162,23 @@ class _Notebook:
             signature = json.dumps(launch["args"])
             if signature not in seen:
                 seen.add(signature)
-                with open(self._path, "a", encoding="utf-8") as file:  # noqa: PTH123 - no pathlib in a program's start
-                    file.write(json.dumps(launch) + "\n")
+                self._write(json.dumps(launch))
         except Exception:  # noqa: S110 - an argument of any kind was looked at; the launch goes on without a note
             pass
+
+
+def _op_argument(value: Any) -> str | None:
+    """An argument of an op as a spec says it, `*fp32[8, 64; 1, 8]`; None for what it has no words for."""
+    if hasattr(value, "data_ptr") and hasattr(value, "shape"):
+        contiguous = "" if value.is_contiguous() else f"; {', '.join(map(str, value.stride()))}"
+        return f"*{_element(value)}[{', '.join(map(str, value.shape))}{contiguous}]"
+    if isinstance(value, (list, tuple)) and value and hasattr(value[0], "data_ptr"):
+        return f"({', '.join(str(_op_argument(one)) for one in value)})"
+    if isinstance(value, (list, tuple)):
+        return repr(list(value)) if all(type(one) in _PLAIN for one in value) else None
+    if value is None or type(value) in _PLAIN:
+        return repr(value)
+    return str(value).removeprefix("torch.") if type(value).__module__ == "torch" else None
 
 
 # --------------------------------------------------------------------------- one launch as a spec says it

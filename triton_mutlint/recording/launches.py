@@ -10,11 +10,11 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 from pathlib import Path
 from typing import Any
 
-from triton_mutlint.spec.as_yaml import WrittenArgument, plain_text
+from triton_mutlint.spec.as_yaml import WrittenArgument, listed, plain_text
+from triton_mutlint.spec.entries import Settled
 
 MOST = 16  # launches that a spec keeps of one kernel
 Launch = Mapping[str, Any]  # `args`, which leaves out what a spec has no words for; `values`, `shapes`, `grid`
@@ -50,6 +50,18 @@ def read_notes(text: str) -> dict[LaunchPlace, list[Launch]]:
     return found
 
 
+def read_op_notes(text: str) -> dict[str, list[Launch]]:
+    """The calls of a program by op, as the texts of their arguments."""
+    found: dict[str, list[Launch]] = {}
+    for line in text.splitlines():
+        try:
+            note = json.loads(line)
+            found.setdefault(note["op"], []).append(note["call"])
+        except (ValueError, KeyError, TypeError):
+            continue
+    return found
+
+
 def joined(known: Iterable[Launch], new: Iterable[Launch]) -> list[Launch]:
     """All of them, each signature once, those known first; at most MOST."""
     found: dict[str | None, Launch] = {}
@@ -65,34 +77,11 @@ def _signature(launch: Launch) -> str:
 # --------------------------------------------------------------------------- what to write under `args`
 
 
-@dataclass(frozen=True)
-class Seen:
-    """What the parameters were, and why some are `left` to inference, as comments."""
-
-    columns: Columns
-    left: Mapping[str, str]
-    taken: Collection[str] = ()  # to which None was added
-
-    @property
-    def combinations(self) -> int:
-        """How many variants the lists make, which multiply."""
-        return prod(len(texts) for name, texts in self.columns.items() if name not in self.left)
-
-    @property
-    def arguments(self) -> tuple[WrittenArgument, ...]:
-        """The lines that hold."""
-        return tuple(WrittenArgument(name, _listed(texts), _TAKEN if name in self.taken else "")
-                     for name, texts in self.columns.items() if name not in self.left)
-
-    @property
-    def guesses(self) -> tuple[WrittenArgument, ...]:
-        """The lines that are comments."""
-        return tuple(WrittenArgument(name, _listed(self.columns[name]), why) for name, why in self.left.items())
-
-
-def _listed(texts: Sequence[str]) -> str:
-    """Alternatives as YAML: a list, but for a single one that is none itself."""
-    return texts[0] if len(texts) == 1 and not texts[0].startswith("[") else f"[{', '.join(texts)}]"
+def _settled(seen: Columns, left: Mapping[str, str], taken: Collection[str] = ()) -> Settled:
+    """What the parameters were, those `left` to inference as comments; None was added to those `taken`."""
+    return Settled(tuple(WrittenArgument(name, listed(texts), _TAKEN if name in taken else "")
+                         for name, texts in seen.items() if name not in left),
+                   tuple(WrittenArgument(name, listed(seen[name]), why) for name, why in left.items()))
 
 
 def columns(launches: Sequence[Launch], left_out: Iterable[str] = ()) -> Columns:
@@ -114,7 +103,7 @@ def _distinct(values: Iterable[Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(plain_text(value)) for value in values))
 
 
-def proposals(seen: Columns, values: Collection[str], open_: Collection[str]) -> Iterator[Seen]:
+def proposals(seen: Columns, values: Collection[str], open_: Collection[str]) -> Iterator[Settled]:
     """What may be written, the fullest first: lists multiply, and a product may hold what cannot be launched.
 
     `values` are the compile-time parameters; `open_` are parameters that the source takes several values of.
@@ -123,8 +112,8 @@ def proposals(seen: Columns, values: Collection[str], open_: Collection[str]) ->
              if len(texts) == 1 and (texts[0] in _FLAGS or (n in values and n in open_))}
     several = {n: _TOGETHER for n, texts in seen.items() if len(texts) > 1}
     absent = [n for n in seen if n in open_ and n not in values and n not in alone and "null" not in seen[n]]
-    yield Seen({**seen, **{n: (*seen[n], "null") for n in absent}}, alone, absent)
-    yield Seen(seen, alone)
-    yield Seen(seen, {**{n: why for n, why in several.items() if n in values}, **alone})
-    yield Seen(seen, {**several, **alone})
-    yield Seen(seen, dict.fromkeys(seen, _TOGETHER))
+    yield _settled({**seen, **{n: (*seen[n], "null") for n in absent}}, alone, absent)
+    yield _settled(seen, alone)
+    yield _settled(seen, {**{n: why for n, why in several.items() if n in values}, **alone})
+    yield _settled(seen, {**several, **alone})
+    yield _settled(seen, dict.fromkeys(seen, _TOGETHER))

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path, PurePosixPath
 
 from triton_mutlint.config.request import Request
-from triton_mutlint.recording.launches import Launch, LaunchPlace, Seen, columns, joined, proposals, read_notes
+from triton_mutlint.process.writing import write_file
+from triton_mutlint.recording.launches import (
+    MOST,
+    Launch,
+    LaunchPlace,
+    columns,
+    joined,
+    proposals,
+    read_notes,
+    read_op_notes,
+)
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.plan import load_file, plan_kernel
 from triton_mutlint.signature.variants import types_of
 from triton_mutlint.source.python_text import read_source
 from triton_mutlint.source.walking import first_line
-from triton_mutlint.spec.as_yaml import argument_lines, argument_spec, key_text, plain_text
+from triton_mutlint.spec.as_yaml import WrittenEntry, argument_spec, entry_lines, plain_text
 from triton_mutlint.spec.bind import tuned_parameters, value_parameters
+from triton_mutlint.spec.entries import Settled
 from triton_mutlint.spec.model import KernelSpec, Spec
-from triton_mutlint.spec.read import parse_spec
+from triton_mutlint.spec.read import parse_spec, spec_text
 from triton_mutlint.spec.write import NoPlaceError, SpecText
 from triton_mutlint.types import FileResult, Kernel, SourceFile, StageError, Status, UsageError
 
@@ -63,7 +75,9 @@ def merge(notes: str, old: str | None, spec: Path) -> Recorded:
         every = joined(before, launches)
         if every != before:
             key = entry.pattern if entry is not None else _key(place, kernel, spec.parent)
-            lines = _entry(key, every, _arguments(run, file, kernel, every))
+            settled = _arguments(run, file, kernel, every)
+            lines = entry_lines(WrittenEntry(key, arguments=settled.arguments, guesses=settled.guesses,
+                                             launches=tuple(str(plain_text(launch)) for launch in every)))
             try:
                 if entry is None:
                     new[key] = lines
@@ -72,12 +86,22 @@ def merge(notes: str, old: str | None, spec: Path) -> Recorded:
                 changed.append(key)
             except NoPlaceError as error:
                 remarks.append(f"{place.name}: {error}")
-    if not changed:
-        return Recorded(old or "", (), tuple(remarks))
     if new:
         text.add(new.values())
-    parse_spec(text.text, str(spec))  # what is written must read back
-    return Recorded(text.text, tuple(changed), tuple(remarks))
+    ops = {name: calls[:MOST] for name, calls in read_op_notes(notes).items() if known is None or name not in known.ops}
+    written = _with_ops(text.text, ops) if ops else text.text
+    if not (changed or ops):
+        return Recorded(old or "", (), tuple(remarks))
+    parse_spec(written, str(spec))  # what is written must read back
+    return Recorded(written, (*changed, *ops), tuple(remarks))
+
+
+def _with_ops(text: str, ops: Mapping[str, Sequence[Launch]]) -> str:
+    """The text with entries for ops that have none; what a person wrote stays."""
+    changed = SpecText(text, "ops")
+    changed.add([[f"{name}:", "  verify:", "    calls:", *(f"      - {plain_text(call)}" for call in calls)]
+                 for name, calls in ops.items()])
+    return changed.text
 
 
 def _recorded(notes: str, spec: Spec | None,
@@ -96,7 +120,7 @@ def _known(spec: Spec | None, place: LaunchPlace, kernel: Kernel | None) -> Kern
     return spec.entry_for(place.file, place.name, qualname, line) if spec is not None else None
 
 
-def _arguments(run: Run, file: FileResult, kernel: Kernel | None, launches: Sequence[Launch]) -> Seen:
+def _arguments(run: Run, file: FileResult, kernel: Kernel | None, launches: Sequence[Launch]) -> Settled:
     """What to write under `args`: what the launches had, in a form that can be analysed.
 
     Autotune configs and heuristics stand in the source: a spec does not say what they give.
@@ -117,11 +141,11 @@ def _open(file: FileResult, kernel: Kernel) -> frozenset[str]:
     return plan.partial | {n for n in plan.inferred if len(types_of(plan, n)) > 1}
 
 
-def _fits(run: Run, file: FileResult, kernel: Kernel, seen: Seen) -> bool:
+def _fits(run: Run, file: FileResult, kernel: Kernel, settled: Settled) -> bool:
     """Whether the kernel can be analysed with these arguments."""
-    if seen.combinations > _VARIANTS:
+    specs = [spec for a in settled.arguments if (spec := argument_spec(a.name, a.text)) is not None]
+    if prod(len(spec.values) for spec in specs) > _VARIANTS:  # lists multiply
         return False
-    specs = [spec for a in seen.arguments if (spec := argument_spec(a.name, a.text)) is not None]
     return run.analyze(file, kernel, KernelSpec(kernel.name, args=tuple(specs))).status is Status.ANALYZED
 
 
@@ -147,26 +171,11 @@ def _key(place: LaunchPlace, kernel: Kernel | None, root: Path) -> str:
         return f"{place.file.as_posix()}::{name}"
 
 
-def _entry(key: str, launches: Sequence[Launch], seen: Seen) -> list[str]:
-    """The lines of an entry."""
-    lines = [f"{key_text(key)}:"]
-    if seen.arguments:
-        lines += ["  args:", *argument_lines(seen.arguments, 4)]
-    lines += [f"    # {line}" for line in argument_lines(seen.guesses, 0)]
-    return [*lines, "  verify:", "    launches:", *(f"      - {plain_text(launch)}" for launch in launches)]
-
-
 def merge_files(notes: Path, spec: Path) -> Recorded:
-    """Merge the notes in a file into a spec file. Raises UsageError where one cannot be read or written."""
-    try:
-        old = spec.read_text(encoding="utf-8-sig") if spec.exists() else None
-        found = merge(notes.read_text(encoding="utf-8"), old, spec)
-        if found.changed:
-            from triton_mutlint.process.writing import write_file
-
-            write_file(spec, found.text)
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {spec}: {error}") from error
+    """Merge the notes in a file into a spec file. Raises UsageError for a spec that cannot be read or written."""
+    found = merge(notes.read_text(encoding="utf-8"), spec_text(spec, str(spec)) if spec.exists() else None, spec)
+    if found.changed:
+        write_file(spec, found.text)
     return found
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import is_dataclass, replace
 from enum import Enum
+from math import isfinite
 from typing import Any
 
 from triton_mutlint.report.options import RenderOptions
@@ -23,7 +25,7 @@ def render(report: Report, options: RenderOptions | None = None) -> str:
 
 def document(report: Report) -> dict[str, Any]:
     """The report as plain JSON values."""
-    targets = [_fields(target, "backend arch warp_size origin") for target in report.environment.targets]
+    targets = [fields(target, "backend arch warp_size origin") for target in report.environment.targets]
     return {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "triton-mutlint", "version": __version__},
@@ -31,23 +33,30 @@ def document(report: Report) -> dict[str, Any]:
         "kernels": [_kernel(kernel) for kernel in report.kernels],
         "ops": [_op(op) for op in report.ops],
         "findings": [_finding(finding) for finding in report.findings],
-        "summary": _fields(summarize(report), "files kernels analyzed failed errors warnings"),
+        "summary": fields(summarize(report), "files kernels analyzed failed errors warnings"),
     }
 
 
-def _fields(record: object, names: str) -> dict[str, Any]:
+def fields(record: object, names: str) -> dict[str, Any]:
     """Fields of a record that have the same name in the report."""
-    return {name: _plain(getattr(record, name)) for name in names.split()}
+    return {name: plain(getattr(record, name)) for name in names.split()}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A value as JSON has it: a record by its fields, an infinite number as null."""
     if isinstance(value, Enum):
         return value.value
-    return list(value) if isinstance(value, tuple) else value
+    if is_dataclass(value):
+        return {name: plain(inner) for name, inner in vars(value).items()}
+    if isinstance(value, Mapping):
+        return {name: plain(inner) for name, inner in value.items()}
+    if isinstance(value, tuple):
+        return [plain(item) for item in value]
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def _place(location: Location) -> dict[str, Any]:
-    return _fields(location, "file line column")
+    return fields(location, "file line column")
 
 
 def _kernel(kernel: KernelReport) -> dict[str, Any]:
@@ -60,53 +69,53 @@ def _kernel(kernel: KernelReport) -> dict[str, Any]:
         **_place(kernel.location),
         "status": kernel.status.value,
         **({"error": _error(kernel)} if failed else {}),
-        "signature_origin": _plain(kernel.origin),
+        "signature_origin": plain(kernel.origin),
         "variants": {"analyzed": kernel.analyzed_variants, "total": kernel.total_variants},
         "parameters": [_parameter(parameter) for parameter in kernel.parameters],
-        **_fields(kernel, "mutated unknown"),
+        **fields(kernel, "mutated unknown"),
         "indirect_writes": [
-            {**_fields(w, "through via op"), **_place(w.location)} for w in kernel.indirect_writes],
+            {**fields(w, "through via op"), **_place(w.location)} for w in kernel.indirect_writes],
         "opaque_ops": [
-            {**_fields(op, "op detail pure effect parameters"), **_place(op.location)}
+            {**fields(op, "op detail pure effect parameters"), **_place(op.location)}
             for op in kernel.opaque_ops],
         "unanalyzable_ops": [
-            {**_fields(op, "op detail reason parameters"), **_place(op.location)}
+            {**fields(op, "op detail reason parameters"), **_place(op.location)}
             for op in kernel.unanalyzable_ops],
-        **({"torch": _fields(kernel.torch, _TORCH)} if kernel.torch else {}),
+        **({"torch": fields(kernel.torch, _TORCH)} if kernel.torch else {}),
     }
 
 
 def _error(kernel: KernelReport) -> dict[str, Any]:
     failure = kernel.failure
     assert failure is not None, "a failed kernel carries its failure"
-    return {**_fields(failure, "stage message"), **_fields(failure.location or kernel.location, "file line")}
+    return {**fields(failure, "stage message"), **fields(failure.location or kernel.location, "file line")}
 
 
 def _parameter(parameter: ParameterReport) -> dict[str, Any]:
     return {
-        **_fields(parameter, "name index kind type inferred mutation when reads writes atomics"),
+        **fields(parameter, "name index kind type inferred mutation when reads writes atomics"),
         "accesses": [_access(access) for access in parameter.accesses],
     }
 
 
 def _access(access: Access) -> dict[str, Any]:
-    path = [_fields(frame, "function file line") for frame in access.path]
-    return {**_fields(access, "kind op"), **_place(access.location), "path": path}
+    path = [fields(frame, "function file line") for frame in access.path]
+    return {**fields(access, "kind op"), **_place(access.location), "path": path}
 
 
 def _op(op: OpReport) -> dict[str, Any]:
     return {
         "name": op.name,
-        **_fields(op.location, "file line"),
-        "declared": _plain(op.declaration.names),
-        **_fields(op, "mutated maybe unknown kernels complete"),
-        "incomplete": [{"reason": gap.text, "call": gap.call, **_fields(gap.location, "file line")} for gap in op.gaps],
+        **fields(op.location, "file line"),
+        "declared": plain(op.declaration.names),
+        **fields(op, "mutated maybe unknown kernels complete"),
+        "incomplete": [{"reason": gap.text, "call": gap.call, **fields(gap.location, "file line")} for gap in op.gaps],
     }
 
 
 def _finding(finding: Finding) -> dict[str, Any]:
     return {
-        **_fields(finding, "rule name severity message"),
+        **fields(finding, "rule name severity message"),
         **_place(finding.location),
-        **_fields(finding, "kernel op parameter suppressed"),
+        **fields(finding, "kernel op parameter suppressed"),
     }

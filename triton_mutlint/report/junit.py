@@ -5,7 +5,7 @@ Times and host are constants, as equal inputs give equal bytes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree as ET
 
 from triton_mutlint.basics import flat
@@ -13,45 +13,45 @@ from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.terminal.summary import fails
 from triton_mutlint.types import Finding, KernelReport, Report, Status
 
-CONSTANT = {"time": "0", "timestamp": "1970-01-01T00:00:00", "hostname": "localhost"}
+_CONSTANT = {"time": "0", "timestamp": "1970-01-01T00:00:00", "hostname": "localhost"}
 
 
 def render(report: Report, options: RenderOptions | None = None) -> str:
     """The report as one `testsuites` document."""
     fail_on = (options or RenderOptions()).fail_on
-    findings = report.active
+    files = {kernel.location.file for kernel in report.kernels} | {finding.location.file for finding in report.active}
+    suites = {}
+    for file in sorted(files):
+        kernels = [kernel for kernel in report.kernels if kernel.location.file == file]
+        findings = [finding for finding in report.active if finding.location.file == file]
+        failing = [finding for finding in findings if fails(finding, fail_on)]
+        names = [kernel.name for kernel in kernels]
+        cases = [_case(file, k.name, k.location.line, [f for f in failing if f.kernel == k.name], k) for k in kernels]
+        cases += [_case(file, f.rule, f.location.line, [f]) for f in failing if f.kernel not in names]
+        suites[file] = cases, "".join(_line(f) for f in findings if not fails(f, fail_on))
+    return document(suites)
+
+
+def document(suites: Mapping[str, tuple[Sequence[ET.Element], str]]) -> str:
+    """A `testsuites` document: of each file the cases, and what else there is to say."""
     root = ET.Element("testsuites")
-    files = {kernel.location.file for kernel in report.kernels} | {finding.location.file for finding in findings}
-    for index, file in enumerate(sorted(files)):
-        kernels = [k for k in report.kernels if k.location.file == file]
-        root.append(_suite(index, file, kernels, [f for f in findings if f.location.file == file], fail_on))
+    for index, (file, (cases, said)) in enumerate(suites.items()):
+        counts = {f"{kind}s": str(sum(case.find(kind) is not None for case in cases)) for kind in ("failure", "error")}
+        suite = ET.SubElement(root, "testsuite", {"name": token(file), "package": token(file), "id": str(index),
+                                                  "tests": str(len(cases)), **counts, **_CONSTANT})
+        ET.SubElement(suite, "properties")
+        suite.extend(cases)
+        ET.SubElement(suite, "system-out").text = said
+        ET.SubElement(suite, "system-err")
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
-
-
-def _suite(index: int, file: str, kernels: Sequence[KernelReport], findings: Sequence[Finding],
-           fail_on: str) -> ET.Element:
-    failing = [f for f in findings if fails(f, fail_on)]
-    names = [kernel.name for kernel in kernels]
-    cases = [_case(file, k.name, k.location.line, [f for f in failing if f.kernel == k.name], k) for k in kernels]
-    cases += [_case(file, f.rule, f.location.line, [f]) for f in failing if f.kernel not in names]
-    suite = ET.Element("testsuite", {
-        "name": _token(file), "package": _token(file), "id": str(index), "tests": str(len(cases)),
-        "failures": str(sum(case.find("failure") is not None for case in cases)),
-        "errors": str(sum(case.find("error") is not None for case in cases)), **CONSTANT,
-    })  # fmt: skip
-    ET.SubElement(suite, "properties")
-    suite.extend(cases)
-    ET.SubElement(suite, "system-out").text = "".join(_line(f) for f in findings if not fails(f, fail_on))
-    ET.SubElement(suite, "system-err")
-    return suite
 
 
 def _case(file: str, name: str, line: int, failing: Sequence[Finding],
           kernel: KernelReport | None = None) -> ET.Element:
     """A kernel, or a finding of none, with what fails the run."""
     title = f"{name} (line {line})" if name else f"line {line}"
-    case = ET.Element("testcase", {"name": _token(title), "classname": _token(file), "time": "0"})
+    case = ET.Element("testcase", {"name": token(title), "classname": token(file), "time": "0"})
     failure = kernel.failure if kernel is not None and kernel.status is Status.FAILED else None
     if failing and failure is not None:
         kind = {"message": failure.message.strip(), "type": failure.stage.value}
@@ -68,5 +68,6 @@ def _line(finding: Finding) -> str:
     return f"{text}\n" + (f"  help: {finding.help}\n" if finding.help else "")
 
 
-def _token(text: str) -> str:
+def token(text: str) -> str:
+    """`text` as it can stand in an attribute."""
     return flat(text) or "-"

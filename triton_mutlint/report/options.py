@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triton_mutlint.basics import character_at
-from triton_mutlint.process.inputs import read
 
 if TYPE_CHECKING:  # fixing is loaded when there is something to fix
     from triton_mutlint.fixes.plan import Offer
@@ -43,13 +41,12 @@ class SourceLines:
         return location.column - 1 if line is None else character_at(line, location.column)
 
     def _read(self, file: str) -> list[str]:
-        from tokenize import detect_encoding
+        from triton_mutlint.source.python_text import read_source  # here: not every report quotes something
+        from triton_mutlint.types import StageError
 
         try:
-            data = read(self._root / file)
-            encoding, _ = detect_encoding(BytesIO(data).readline)
-            return _NEWLINE.split(data.decode(encoding))
-        except (OSError, ValueError, LookupError, SyntaxError):  # no such file, or not text
+            return _NEWLINE.split(read_source(self._root / file, file))
+        except (StageError, ValueError):  # no such file, or not text; a name that no file can have
             return []
 
 

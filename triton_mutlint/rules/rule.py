@@ -1,8 +1,8 @@
-"""What a rule is, and what it looks at: one kernel with what was declared of it, or one run."""
+"""What a rule is, and what it looks at: one kernel with what was declared of it, one torch op, or one run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -17,9 +17,11 @@ from triton_mutlint.types import (
     Change,
     Failure,
     Finding,
+    HostEffect,
     Kernel,
     KernelReport,
     Location,
+    OpArgument,
     OpReport,
     ParameterReport,
     Related,
@@ -161,3 +163,35 @@ def misnamed(name: str, known: Sequence[str], listed: Collection[str]) -> tuple[
 def condition(parameter: ParameterReport) -> str:
     """Under which compile-time values a parameter is written, to follow the verb."""
     return f" when {parameter.condition}" if parameter.when else ""
+
+
+_SHOWN = 4  # places of one argument
+
+
+def related(op: OpReport, argument: OpArgument) -> Iterator[Related]:
+    """The declaration, then each place where the argument is written, with the calls that lead there."""
+    if op.declaration.place != op.location:
+        yield Related("declared here", op.declaration.place)
+    for effect in argument.effects[:_SHOWN]:
+        yield from steps(effect)
+
+
+def steps(effect: HostEffect) -> Iterator[Related]:
+    """From the op's function to the store."""
+    for frame in effect.path:
+        yield Related(f"called in `{frame.function}`", Location(frame.file, frame.line))
+    yield Related(effect.text, effect.location)
+    if effect.access is not None:
+        yield Related(f"the {effect.access.op} in `{effect.kernel}`", effect.access.location)
+
+
+def unfixed(op: OpReport) -> str:
+    """Why no fix edits the op's declaration; empty where one does."""
+    return {"define": "schemas are not edited", "jax": "aliases are not edited"}.get(op.form, "")
+
+
+def declares(op: OpReport) -> str:
+    """Where the names are written, as the user calls it."""
+    if op.declaration.of_torch:
+        return "torch's schema"
+    return {"define": "the schema", "jax": "`input_output_aliases`"}.get(op.form, "`mutates_args`")

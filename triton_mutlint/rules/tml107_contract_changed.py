@@ -53,7 +53,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from triton_mutlint.contracts.contract import (
+from triton_mutlint.contracts.snapshot import (
     CONDITIONAL,
     MAYBE,
     UNKNOWN,
@@ -61,12 +61,8 @@ from triton_mutlint.contracts.contract import (
     Contract,
     contract_of,
     keyed,
-    keyed_ops,
-    op_contract_of,
 )
-from triton_mutlint.contracts.snapshot import SnapshotEntry
-from triton_mutlint.rules.ops.op_effects import steps
-from triton_mutlint.rules.rule import WRITING, KernelSubject, Rule, RunSubject, places
+from triton_mutlint.rules.rule import WRITING, KernelSubject, Rule, RunSubject, places, steps
 from triton_mutlint.types import Finding, KernelReport, Location, OpReport, Related, Severity
 
 _UPDATE = "if this is meant, update the snapshot: `triton-mutlint snapshot` with the same paths"
@@ -107,14 +103,12 @@ def check_run(run: RunSubject) -> Iterator[Finding]:
     snapshot = run.snapshot
     if snapshot is None:
         return
-    entries = {key: Location(snapshot.file, entry.line) for key, entry in snapshot.entries.items()}
+    entries = {key: Location(snapshot.file, contract.line) for key, contract in snapshot.entries.items()}
     nowhere = Location(snapshot.file, 1)
-    subjects = {id(s.report): s for s in run.kernels}
-    kernels = keyed([s.report for s in run.kernels], run.cwd, snapshot.folder)
-    owners = {key: _Owner(report, contract_of(report), entries.get(key, nowhere), subjects[id(report)])
-              for key, report in kernels.items()}
-    ops = keyed_ops(run.ops, run.cwd, snapshot.folder)
-    owners |= {key: _Owner(op, op_contract_of(op), entries.get(key, nowhere)) for key, op in ops.items()}
+    subjects: dict[int, KernelSubject] = {id(s.report): s for s in run.kernels}
+    reports = keyed((*(s.report for s in run.kernels), *run.ops), run.cwd, snapshot.folder)
+    owners = {key: _Owner(report, contract_of(report), entries.get(key, nowhere), subjects.get(id(report)))
+              for key, report in reports.items()}
     for key, owner in owners.items():
         yield from _compare(owner, snapshot.entries.get(key))
     covered = run.covered({key.file for key in snapshot.entries}, snapshot.folder)
@@ -124,8 +118,8 @@ def check_run(run: RunSubject) -> Iterator[Finding]:
                                help=_UPDATE)
 
 
-def _compare(owner: _Owner, entry: SnapshotEntry | None) -> Iterator[Finding]:
-    before = entry.contract if entry is not None and entry.contract.analyzed else None
+def _compare(owner: _Owner, entry: Contract | None) -> Iterator[Finding]:
+    before = entry if entry is not None and entry.analyzed else None
     if before is None:
         if owner.now.analyzed:
             state = "is not in the snapshot yet" if entry is None else "has no verdict in the snapshot"

@@ -7,8 +7,7 @@ from collections.abc import Collection, Sequence, Set
 from dataclasses import replace
 
 from triton_mutlint.config.request import Request
-from triton_mutlint.run.plan import Specs
-from triton_mutlint.source.discover import Excluded, searched
+from triton_mutlint.run.plan import Specs, given_files
 from triton_mutlint.source.jit.launched import launched_in
 from triton_mutlint.spec.model import pattern_parts
 from triton_mutlint.types import FileResult, Kernel, Location
@@ -26,10 +25,8 @@ def settled(files: Sequence[FileResult], request: Request, specs: Specs) -> tupl
     names = frozenset(_name(one) for helpers in found for one in helpers)
     if not names:
         return tuple(files)
-    config, linted = request.config, {file.source.path for file in files}
-    excluded = Excluded(config.exclude, config.root or request.cwd, config.force_exclude)
-    paths = searched([argument for argument in request.arguments if argument != "-"], request.cwd, excluded)
-    launched = launched_in([path for path in paths if path not in linted], names)
+    linted = {file.source.path for file in files}
+    launched = launched_in([path for path in given_files(request) if path not in linted], names)
     return tuple(_without(file, [one for one in helpers if _name(one) not in launched])
                  for file, helpers in zip(files, found, strict=True))
 

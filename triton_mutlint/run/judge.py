@@ -42,7 +42,7 @@ def report_on(run: Run, sources: Sequence[SourceFile], failures: Sequence[tuple[
     Of a file of which some kernels are named, nobody asked for the ops.
     """
     run.check(sources)
-    registrars = registrars_of([source.text for source in sources], run.request.config.registrars)
+    registrars = registrars_of(sources, run.request.config.registrars)
     holding = [source for source in sources if not source.kernels and has_ops(source.text, registrars)]
     if not holding:
         return _reported(run, run.files(sources, jobs), failures)
@@ -96,7 +96,7 @@ def _findings(run: Run, files: Sequence[FileResult], failures: Sequence[tuple[st
     unnamed = [(file.source.display, file.failure) for file in files if file.failure is not None]
     return judge(RunSubject(
         tuple(subjects), linted, (*failures, *unnamed),
-        tuple(_stale(files, request, specs)), request.cwd, request.arguments, snapshot_of(request),
+        tuple(stale(files, request, specs)), request.cwd, request.arguments, snapshot_of(request),
         baseline_of(request),
         lambda allowed: _may_be_elsewhere(allowed, files, request, specs), ops=ops,
     ), request.config)
@@ -146,13 +146,10 @@ def baseline_of(request: Request) -> Baseline | None:
     return read_baseline(path, display_path(path, request.cwd))
 
 
-def _stale(files: Sequence[FileResult], request: Request, specs: Specs) -> Iterator[tuple[str, Location]]:
+def stale(files: Sequence[FileResult], request: Request, specs: Specs) -> Iterator[tuple[str, Location]]:
     """What each spec says that holds for nothing."""
-    own: dict[int, list[FileResult]] = {}
-    for file in files:
-        own.setdefault(id(specs.of(file.source)), []).append(file)
     for spec in specs.read.values():
-        using = own.get(id(spec), [])
+        using = [file for file in files if specs.of(file.source) is spec]
         sources = [file.source for file in using]
         failed = [name for file in using for name in file.failed_names]
         root = _root(spec, request)

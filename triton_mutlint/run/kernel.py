@@ -10,7 +10,7 @@ from itertools import count
 from triton_mutlint.analysis import Places, VariantEffects, analyze_module
 from triton_mutlint.analysis.static import may_simplify
 from triton_mutlint.analysis.verdict import AnalyzedVariant, judge
-from triton_mutlint.lowering.arguments import flat_names
+from triton_mutlint.lowering.arguments import flat_args
 from triton_mutlint.lowering.lower import Lowerer
 from triton_mutlint.process.watchdog import TooLongError
 from triton_mutlint.rules.autotune.rerun import reruns_of
@@ -141,7 +141,7 @@ class _Variants:
             if self.tools.observe is not None:
                 self.tools.observe(self.kernel, one.variant, one.effects, target)
             choices = (*own, *_choices(one.variant, one.variant))
-            self.analyzed.append(AnalyzedVariant(_flat(one.variant.args), choices, one.effects, one.reruns))
+            self.analyzed.append(AnalyzedVariant(flat_args(one.variant.args), choices, one.effects, one.reruns))
 
     def _analyze(self, target: Target, found: dict[int, _Found]) -> None:
         plan, family = self.plan, Family(self.plan)
@@ -193,7 +193,7 @@ class _Variants:
         if plan.doubts is not None:
             casts = plan.doubts.casts or any(op in lowered.text for op in _CASTS)
             self.addresses |= written_addresses(
-                plan.doubts, current, effects, _flat(current.args), casts, lambda other: self._tried(other, target))
+                plan.doubts, current, effects, flat_args(current.args), casts, lambda other: self._tried(other, target))
         return _Found(current, effects, reruns)
 
     def _tried(self, variant: Variant, target: Target) -> VariantEffects:
@@ -235,10 +235,6 @@ class _Variants:
 def _choices(variant: Variant, planned: Variant) -> tuple[tuple[str, str], ...]:
     """What tells a variant from its siblings, as it was lowered."""
     return tuple((name, str(variant.args[name])) for name, _ in planned.choices)
-
-
-def _flat(args: Mapping[str, ArgType]) -> dict[str, ArgType]:
-    return {name: t for owner, arg in args.items() for name, t in flat_names(owner, arg)}
 
 
 def analyze_text(lowered: Lowered, tools: Tools) -> VariantEffects:

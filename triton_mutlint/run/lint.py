@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, TypeVar
 
 from triton_mutlint.cache.files import FileCache
 from triton_mutlint.cache.store import Store
@@ -43,6 +43,8 @@ from triton_mutlint.types import (
     UsageError,
     parse_target,
 )
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -142,8 +144,13 @@ class Run:
 
     def plan(self, file: FileResult, kernel: Kernel, entry: KernelSpec | None) -> Plan:
         """The variants of one kernel of `file`; raises StageError."""
-        with traced(), deep_calls():  # heuristics and configs are functions of the kernel's file
-            return plan_kernel(kernel, entry, self.specs.of(file.source), file, self.request.max_variants)
+        try:
+            with traced(), deep_calls():  # heuristics and configs are functions of the kernel's file
+                return plan_kernel(kernel, entry, self.specs.of(file.source), file, self.request.max_variants)
+        except (StageError, UsageError):
+            raise
+        except (Exception, SystemExit) as error:  # as they may raise anything
+            raise StageError(unexpected(Stage.SIGNATURE, error, kernel.location)) from error
 
     def analyze(self, file: FileResult, kernel: Kernel, entry: KernelSpec | None, *,
                 is_delicate: bool = False) -> KernelReport:
@@ -152,24 +159,31 @@ class Run:
         With one that `is_delicate`, no other guesses are tried than those of its plan.
         """
         targets = self._targets(entry)
-        stage, comparison = Stage.SIGNATURE, Comparison() if self.request.torch else None
+        comparison = Comparison(self.tools.lowerer) if self.request.torch else None
         tools = replace(self.tools, may_try=not is_delicate)
+
+        def analyzed() -> KernelReport:
+            plan = self.plan(file, kernel, entry)
+            if comparison is None:
+                return analyze_kernel(kernel, plan, targets, tools)
+            return comparison.added(analyze_kernel(kernel, plan, targets, replace(tools, observe=comparison.observe)))
+
+        found = self.attempt(kernel, analyzed)
+        return failed(kernel, found, targets) if isinstance(found, Failure) else found
+
+    def attempt(self, kernel: Kernel, work: Callable[[], T]) -> T | Failure:
+        """What `work` gives of a kernel, or why it gives nothing; it may take its time, and changes nothing outside."""
         try:
             with watched(self.request.timeout), harmless():
-                plan = self.plan(file, kernel, entry)
-                stage = Stage.ANALYZE
-                if comparison is None:
-                    return analyze_kernel(kernel, plan, targets, tools)
-                return comparison.added(analyze_kernel(kernel, plan, targets,
-                                                       replace(tools, observe=comparison.observe)))
+                return work()
         except TooLongError as error:
-            return failed(kernel, _too_long(error, kernel), targets)
+            return _too_long(error, kernel)
         except StageError as error:
-            return failed(kernel, shown(error.failure, self.request.cwd), targets)
+            return shown(error.failure, self.request.cwd)
         except UsageError:
             raise
         except (Exception, SystemExit) as error:  # the kernel's own heuristics and globals run in there
-            return failed(kernel, unexpected(stage, error, kernel.location), targets)
+            return unexpected(Stage.ANALYZE, error, kernel.location)
 
     @cached_property
     def tools(self) -> Tools:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
 from triton_mutlint.config.request import Progress, Request, silent
-from triton_mutlint.process.harmless import harmless
 from triton_mutlint.run.lint import Question, Run
-from triton_mutlint.run.plan import unexpected
 from triton_mutlint.run.run import compiling, sources_of
 from triton_mutlint.spec.bind import tuned_parameters
 from triton_mutlint.spec.model import KernelSpec, Spec
-from triton_mutlint.spec.values import value_key
+from triton_mutlint.spec.values import distinct
 from triton_mutlint.types import (
-    ArgType,
     Failure,
     FileResult,
     Kernel,
@@ -23,8 +20,6 @@ from triton_mutlint.types import (
     Location,
     Origin,
     Plan,
-    Stage,
-    StageError,
 )
 
 # What begins the reason of a guess -> where it comes from; what is not here comes from the body.
@@ -89,13 +84,9 @@ def _row(run: Run, file: FileResult, kernel: Kernel, _: KernelReport) -> ListedK
     specs = run.specs
     entry, spec = specs.entry(kernel), specs.of(kernel.source)
     row = ListedKernel(kernel.qualname or kernel.name, kernel.location, kernel.is_helper)
-    try:
-        with harmless():
-            plan = run.plan(file, kernel, entry)
-    except StageError as error:
-        return replace(row, failure=error.failure)
-    except Exception as error:  # the kernel's own heuristics and globals run in there
-        return replace(row, failure=unexpected(Stage.SIGNATURE, error, kernel.location))
+    plan = run.attempt(kernel, lambda: run.plan(file, kernel, entry))
+    if isinstance(plan, Failure):
+        return replace(row, failure=plan)
     return replace(row, origin=plan.origin, parameters=tuple(_parameters(kernel, entry, spec, plan)),
                    planned=len(plan.variants), total=plan.total)
 
@@ -120,13 +111,10 @@ def _parameters(
             is_value = parameter.is_constexpr
             given = spec is not None and spec.default_for(name, is_value=is_value) is not None
             origin = "spec" if given else "default"
-        yield ListedParameter(name, _types([v.args[name] for v in plan.variants]), origin, reason)
+        types = dict.fromkeys(str(arg) for arg in distinct(v.args[name] for v in plan.variants))
+        yield ListedParameter(name, tuple(types), origin, reason)
 
 
 def origin_of(reason: str) -> str:
     """Where a guess comes from, by the reason that inference gives for it."""
     return next((origin for start, origin in _ORIGINS if reason.startswith(start)), "usage")
-
-
-def _types(args: Sequence[ArgType]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(str(arg) for arg in {value_key(a): a for a in args}.values()))

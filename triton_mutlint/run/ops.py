@@ -15,17 +15,19 @@ from functools import cached_property
 from triton_mutlint.config.request import silent
 from triton_mutlint.host.modules.module import HostModule
 from triton_mutlint.host.modules.modules import may_set
-from triton_mutlint.host.op.run import OP_SECONDS, Followed, Following, OpsOf, OpStep, OpTask, Reading, Unread
+from triton_mutlint.host.op.run import OP_SECONDS, OpsOf, OpStep, OpTask
+from triton_mutlint.host.state.core import Kernels
 from triton_mutlint.process.capture import unnamed_file
 from triton_mutlint.process.confined import limit
 from triton_mutlint.process.forked import Lost, Processes
 from triton_mutlint.process.harmless import harmless
 from triton_mutlint.run.lint import Run
+from triton_mutlint.run.plan import given_files
 from triton_mutlint.run.workers import bounds, lint_files
 from triton_mutlint.signature.beyond_variants import beyond
-from triton_mutlint.source.discover import Excluded, display_path, searched
+from triton_mutlint.source.discover import display_path
+from triton_mutlint.source.function_text import differ
 from triton_mutlint.source.python_text import read_source
-from triton_mutlint.source.slicing.closures import differ
 from triton_mutlint.types import (
     Beyond,
     FileResult,
@@ -49,23 +51,23 @@ class FoundOps:
     sources: Sequence[SourceFile]
     reports: dict[int, OpReport] = field(default_factory=dict)
     unread: dict[int, str] = field(default_factory=dict)
-    at: Reading | Following | None = None
+    at: OpStep | None = None
 
     def take(self, _: OpTask, step: OpStep) -> None:
-        if isinstance(step, Followed):
+        if step.report is not None:
             self.reports[step.number] = step.report
-        elif isinstance(step, Unread):
-            self.unread[step.number] = f" was {step.reason}"
-        self.at = step if isinstance(step, (Reading, Following)) else None
+        elif step.unread:
+            self.unread[step.number] = f" was {step.unread}"
+        self.at = step if step.is_begun else None
 
     def lose(self, task: OpTask, lost: Lost) -> Iterable[OpTask]:
         """Give up the file or the op that the process was at; the rest goes on."""
         at, self.at = self.at, None
         rest = replace(task, done=task.done | self.reports.keys(), unread=task.unread | self.unread.keys())
-        if isinstance(at, Reading):
+        if at is not None and not at.of_op:
             self.unread[at.number] = f": {lost.reason}"
             yield replace(rest, unread=rest.unread | {at.number})
-        elif isinstance(at, Following) and at.number not in task.lost:
+        elif at is not None and at.number not in task.lost:
             yield replace(rest, lost={**task.lost, at.number: lost.reason})
         else:
             self.unread.update(dict.fromkeys(range(len(self.sources)), f": {lost.reason}"))
@@ -92,9 +94,9 @@ def follow(run: Run, sources: Sequence[SourceFile],
     ops = OpsOf(holding, request.cwd, known, request.config.registrars, OpKernels(run, verdicts), request.timeout)
 
     def seconds(step: OpStep | None) -> float:
-        if isinstance(step, Reading):
-            return request.timeout + _GRACE
-        return min(request.timeout, OP_SECONDS) + _GRACE if isinstance(step, Following) else _STARTING
+        if step is None or not step.is_begun:
+            return _STARTING
+        return (min(request.timeout, OP_SECONDS) if step.of_op else request.timeout) + _GRACE
 
     with Processes([OpTask()], 1, OpStep, ops.steps, seconds, found.take, found.lose, limit,
                    verdicts.shared) as process, closing(verdicts):
@@ -109,12 +111,12 @@ def follow(run: Run, sources: Sequence[SourceFile],
 
 def _setting(run: Run, sources: Sequence[SourceFile]) -> Iterator[SourceFile]:
     """The other files of the run that may give names of modules new values: what ops call may be one of these."""
-    request, have = run.request, {source.path for source in sources}
-    excluded = Excluded(request.config.exclude, request.config.root or request.cwd, request.config.force_exclude)
-    for path in searched([a for a in request.arguments if a != "-"], request.cwd, excluded):
+    have = {source.path for source in sources}
+    for path in given_files(run.request):
         with suppress(StageError):
-            if path not in have and may_set(text := read_source(path, display_path(path, request.cwd))):
-                yield SourceFile(path, display_path(path, request.cwd), text)
+            display = display_path(path, run.request.cwd)
+            if path not in have and may_set(text := read_source(path, display)):
+                yield SourceFile(path, display, text)
 
 
 class _Verdicts:
@@ -155,7 +157,7 @@ class _Verdicts:
 
 
 @dataclass
-class OpKernels:
+class OpKernels(Kernels):
     """The kernels that host code launches, by where they stand."""
 
     run: Run
@@ -169,10 +171,6 @@ class OpKernels:
 
     def verdicts(self, module: HostModule, node: ast.FunctionDef,
                  names: frozenset[str]) -> tuple[KernelReport, ...] | str:
-        """What a jit function made by `node` writes, or why that is not known.
-
-        There are several where it may be any of several jit functions; `names` are its own.
-        """
         key = (module.display, node.lineno, names)
         if key not in self._met:
             known = self.verdicts_of_run.by_place.get((module.display, node.lineno), [])
@@ -196,12 +194,7 @@ class OpKernels:
 
     def beyond(self, module: HostModule, verdict: KernelReport, given: Mapping[str, LaunchArgument],
                ruled_out: Set[str], unsettled: Set[str] = frozenset()) -> Beyond | None:
-        """What a launch may do that the verdict does not say: a spec does not give its values.
-
-        What was guessed is no matter: verdicts hold whatever it is, but for the length of a tuple. Of the parameters
-        that the launch's values seem to rule out, those are named that it may store through all the same. None where
-        it cannot be told.
-        """
+        """What a spec does not give values for; verdicts hold whatever was guessed, but for the length of a tuple."""
         asked = {*ruled_out, *_of_other_lengths(verdict, given)}
         if verdict.origin is Origin.INFERRED and not asked:
             return Beyond()

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from triton_mutlint.basics import error_text
 from triton_mutlint.config.request import Request
-from triton_mutlint.kernel_source.footprint import footprint, footprints
+from triton_mutlint.kernel_source.footprint import footprints
+from triton_mutlint.kernel_source.helpers import Helper
 from triton_mutlint.process.inputs import current, spoil_if_short
 from triton_mutlint.signature.doubts import doubts
 from triton_mutlint.signature.evidence import Inferred, gather
 from triton_mutlint.signature.infer import infer
 from triton_mutlint.signature.planning import build_plan
 from triton_mutlint.signature.tuned import differ_in_options
-from triton_mutlint.source.discover import display_path
+from triton_mutlint.source.discover import Excluded, display_path, searched
 from triton_mutlint.source.load import DEFAULT_TARGET, load
 from triton_mutlint.spec.model import KernelSpec, Spec
 from triton_mutlint.spec.read import find_spec, load_spec, parse_spec
@@ -53,8 +54,7 @@ class Specs:
         if path is None:
             return None
         if path not in self.read:
-            inside = path.is_absolute() and path.is_relative_to(self.request.cwd)
-            display = str(path.relative_to(self.request.cwd)) if inside else str(path)
+            display = display_path(path, self.request.cwd)
             text = self.request.texts.get(display)
             self.read[path] = load_spec(path, display) if text is None else parse_spec(text, display)
         return self.read[path]
@@ -65,6 +65,13 @@ class Specs:
         if spec is None:
             return None
         return spec.entry_for(kernel.path, kernel.name, kernel.qualname, kernel.location.line)
+
+
+def given_files(request: Request) -> Iterable[Path]:
+    """The Python files that a run was given, whether they hold kernels or not."""
+    config = request.config
+    excluded = Excluded(config.exclude, config.root or request.cwd, config.force_exclude)
+    return searched([argument for argument in request.arguments if argument != "-"], request.cwd, excluded)
 
 
 def load_file(source: SourceFile, spec: Spec | None, request: Request) -> FileResult:
@@ -115,13 +122,13 @@ def plan_kernel(
         return infer(asked, known, helpers=helpers) if len(known) < len(asked.parameters) else {}
 
     def asks_kinds() -> bool:
-        return footprint(kernel, gather(kernel, helpers).program, {}).asks("type")
+        return gather(kernel, helpers).walk.of(Helper.of(kernel), {}).asks("type")
 
     plan = build_plan(kernel, entry, spec, inferred=guess, max_variants=max_variants, asks_kinds=asks_kinds)
     if len(plan.variants) > 1:
         evidence = gather(kernel, helpers)
         if not evidence.learnt.pointers:  # else numbers become addresses, which no name tells apart
-            plan = replace(plan, footprints=footprints(kernel, evidence.program, plan.variants))
+            plan = replace(plan, footprints=footprints(kernel, evidence.walk, plan.variants))
     if not plan.inferred | plan.assumed and len(plan.variants) == plan.total and not differ_in_options(kernel):
         return plan
     return replace(plan, doubts=doubts(kernel, plan, helpers))

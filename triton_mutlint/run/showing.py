@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from typing import Union
 
 from triton_mutlint.config.request import Progress, Request, silent
-from triton_mutlint.process.harmless import harmless
-from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.run.kernel import Tools, analyze_text
 from triton_mutlint.run.lint import Question, Run
 from triton_mutlint.run.run import compiling, sources_of
@@ -23,7 +21,6 @@ from triton_mutlint.types import (
     KernelReport,
     Location,
     Stage,
-    StageError,
     Target,
     UsageError,
     Variant,
@@ -66,13 +63,12 @@ def show_ir(request: Request, stage: str, wanted: Mapping[str, str], progress: P
         """In the process of the kernel's file."""
         if file.kernels != (kernel,):
             return Failure(Stage.LOAD, "it is not the only kernel", kernel.location)
+        report = run.analyze(file, kernel, run.specs.entry(kernel))
+        if report.failure is not None:
+            return report.failure
         try:
-            report = run.analyze(file, kernel, run.specs.entry(kernel))
-            with watched(request.timeout), harmless():
-                return report.failure or _shown(run.tools, kernel, stage, seen, wanted)
-        except StageError as error:
-            return error.failure
-        except (UsageError, TooLongError) as error:
+            return run.attempt(kernel, lambda: _shown(run.tools, kernel, stage, seen, wanted))
+        except UsageError as error:
             return Failure(Stage.LOWER, str(error), kernel.location)
 
     with compiling():

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
 from typing import Any
 
 from triton_mutlint.kernel_source.evaluate import next_power_of_2
@@ -16,12 +15,13 @@ from triton_mutlint.kernel_source.footprint import given_by
 from triton_mutlint.kernel_source.helpers import Helper
 from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.kernel_source.values import MayBe
-from triton_mutlint.kernel_source.walk import Walk
 from triton_mutlint.signature.evidence import SIZES, Evidence, Inferred
+from triton_mutlint.spec.values import value_key
 from triton_mutlint.types import ArgType, ConstexprValue, Kernel, Site
 
 MAX_NAMES = 3  # parameters changed together
-MAX_TRIALS = 24  # walks over the source of one kernel
+MAX_COST = 99  # of what is changed: each parameter costs 1, and the place of its value among those to be tried
+MAX_TRIALS = 64  # walks over the source of one kernel
 _Stores = frozenset[tuple[str, Site]]
 _Domains = Mapping[str, Sequence[ArgType]]
 
@@ -71,55 +71,47 @@ class _Source:
     """What the source of a kernel may store through, and which parameters decide that."""
 
     def __init__(self, kernel: Kernel, evidence: Evidence, args: Mapping[str, ArgType]) -> None:
-        self._walk, self._helper, self._args = Walk(evidence.program), Helper.of(kernel), args
+        self._walk, self._helper, self._args = evidence.walk, Helper.of(kernel), args
         self.consulted: set[str] = set()
-        self._known: dict[frozenset[tuple[str, object]], _Stores] = {}
 
     def possible(self, names: Sequence[str]) -> _Stores:
         """Whatever the values of these parameters are."""
-        return self._stores(dict.fromkeys(names, MayBe(is_open=True)))
+        return self._stores({name: MayBe(is_open=True, of=frozenset((name,))) for name in names})
 
     def stores(self, change: Mapping[str, ArgType]) -> _Stores:
         """With the first guesses, but for this change."""
-        key = frozenset((n, _key(type_)) for n, type_ in change.items() if _key(type_) != _key(self._args[n]))
-        if key not in self._known:
-            self._known[key] = self._stores({name: given_by(name, type_) for name, type_ in change.items()})
-        return self._known[key]
+        return self._stores({name: given_by(name, type_) for name, type_ in change.items()})
 
     def _stores(self, change: Mapping[str, MayBe]) -> _Stores:
         held = {name: change[name] if name in change else given_by(name, type_) for name, type_ in self._args.items()}
-        found, asked = self._walk.consulting(
-            self._helper, {name: replace(value, of=frozenset((name,))) for name, value in held.items()})
+        found, asked = self._walk.consulting(self._helper, held)
         self.consulted |= asked
         return frozenset((root, site) for root, sites in found.sites.items() for site in sites if site.kind == "store")
 
 
 def _with(guess: Inferred, new: ArgType, line: int) -> Inferred:
-    if any(_same(new, known) for known in guess.alternatives):
+    if value_key(new) in map(value_key, guess.alternatives):
         return guess
     return replace(guess, alternatives=(*guess.alternatives, new),
                    reason=f"{guess.reason}; {new} decides a write at line {line}")
 
 
-def _same(one: ArgType, other: ArgType) -> bool:
-    return one == other and type(getattr(one, "value", None)) is type(getattr(other, "value", None))
-
-
-def _key(type_: ArgType) -> object:
-    """What tells a guess from another: a plain value and its type, else the guess itself."""
-    value = type_.value if isinstance(type_, ConstexprValue) else type_
-    return (type(value), value) if isinstance(value, bool | int | float | str | None) else id(type_)
-
-
 def _changes(domains: _Domains) -> Iterator[dict[str, ArgType]]:
-    names = list(domains)[:MAX_NAMES]
-    for name in names:
-        yield from ({name: value} for value in domains[name])
-    for index, first in enumerate(names):
-        for second in names[index + 1 :]:
-            yield from ({first: a, second: b} for a, b in product(domains[first][:12], domains[second][:12]))
-    if len(names) == MAX_NAMES:
-        yield from (dict(zip(names, row, strict=True)) for row in product(*(domains[n][:5] for n in names)))
+    """Changes of a few parameters together, the nearest to the guesses first: their values' places add up."""
+    for cost in range(2, MAX_COST):
+        for places in _places(domains, [*domains], cost, MAX_NAMES):
+            yield {name: domains[name][place] for name, place in places.items()}
+
+
+def _places(domains: _Domains, names: Sequence[str], cost: int, most: int) -> Iterator[dict[str, int]]:
+    """Which values, by place, cost that much together."""
+    if not cost:
+        yield {}
+    elif names and most:
+        yield from _places(domains, names[1:], cost, most)
+        for place in range(1, min(cost, len(domains[names[0]]))):
+            for others in _places(domains, names[1:], cost - place - 1, most - 1):
+                yield {names[0]: place, **others}
 
 
 def _domain(alternatives: Sequence[ArgType], mentioned: Sequence[Any] | Mapping[Any, None]) -> list[ArgType]:
@@ -133,9 +125,13 @@ def _domain(alternatives: Sequence[ArgType], mentioned: Sequence[Any] | Mapping[
         others = [False, True] if mentioned else []
     elif isinstance(main, int) and mentioned:
         powers = [next_power_of_2(int(c) + 1) for c in numbers if 0 <= c < 1 << 20]
-        others = [*powers, *near, *SIZES, 8192, 16384, 65536]
+        others = [*SIZES[:5], *powers, *near, *SIZES, 8192, 16384, 65536]
+        others.sort(key=lambda value: value < 0)  # few sizes are negative
     elif isinstance(main, float):
         others = near
     elif isinstance(main, str):
         others = [c for c in mentioned if isinstance(c, str)]
-    return [*alternatives, *map(ConstexprValue, dict.fromkeys(others))]
+    found: dict[object, ArgType] = {}
+    for type_ in (*alternatives, *map(ConstexprValue, others)):
+        found.setdefault(value_key(type_), type_)
+    return [*found.values()]

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from triton_mutlint.kernel_source.footprint import elements, footprint
+from triton_mutlint.kernel_source.footprint import elements
+from triton_mutlint.kernel_source.helpers import Helper
 from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.kernel_source.values import MayBe, either, of_global
 from triton_mutlint.signature.evidence import Dossier, Evidence, gather
@@ -38,7 +39,7 @@ def doubts(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) -> Doubts:
     narrow: set[str] = set()
     numbers: set[str] = set()
     measured = learnt.distances and any(d.slot.measured for d in evidence.dossiers.values())
-    possible = footprint(kernel, evidence.program, held_by(kernel, plan, evidence))
+    possible = evidence.walk.of(Helper.of(kernel), held_by(kernel, plan, evidence))
     stored, put, loads = (possible.lines(kind) for kind in ("store", "keep", "load"))
     indirect = min(possible.indirect.values(), default=0)
     for name, type_ in _types(plan):

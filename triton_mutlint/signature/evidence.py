@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -12,6 +13,7 @@ from triton_mutlint.kernel_source.helpers import Helper, Program
 from triton_mutlint.kernel_source.learned.facts import facts
 from triton_mutlint.kernel_source.learned.learning import Learning
 from triton_mutlint.kernel_source.slots import Slot
+from triton_mutlint.kernel_source.walk import Walk
 from triton_mutlint.signature.launch_sites import Passed, passed
 from triton_mutlint.source.walking import walk
 from triton_mutlint.types import ArgType, Kernel, Parameter
@@ -59,6 +61,11 @@ class Evidence:
     program: Program
     dossiers: Mapping[str, Dossier]
     learnt: Learning
+
+    @cached_property
+    def walk(self) -> Walk:
+        """The walk over the kernel's source, which remembers what helpers do."""
+        return Walk(self.program)
 
 
 _CACHE: WeakKeyDictionary[Kernel, Evidence] = WeakKeyDictionary()

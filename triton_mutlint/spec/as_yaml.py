@@ -67,10 +67,14 @@ def argument_text(kernel: Kernel, parameter: Parameter, alternatives: Sequence[A
     texts = [_value(a, kernel) if is_value else _type(a, kernel) for a in alternatives]
     if None in texts or not texts:
         return None
-    single = len(texts) == 1 and not str(texts[0]).startswith("[")
-    text = str(texts[0]) if single else f"[{', '.join(map(str, texts))}]"
+    text = listed([str(one) for one in texts])
     bound = read_argument(kernel, parameter, text)
     return text if bound is not None and _keys(bound) == _keys(alternatives) else None
+
+
+def listed(texts: Sequence[str]) -> str:
+    """Alternatives as YAML: a list, but for a single one that is none itself."""
+    return texts[0] if len(texts) == 1 and not texts[0].startswith("[") else f"[{', '.join(texts)}]"
 
 
 def read_argument(kernel: Kernel, parameter: Parameter, text: str) -> tuple[ArgType, ...] | None:
@@ -212,7 +216,7 @@ class WrittenArgument:
 class WrittenEntry:
     """One kernel's entry; `mutates` is None where the source itself declares what is written.
 
-    `guesses` are parameters that stay comments among the arguments.
+    `guesses` are parameters that stay comments among the arguments; `launches` are those to run it with, as YAML.
     `beside` is the comment on the key's line, `comments` those below it. A `disabled` entry is all
     comment: the kernel could not be analysed, and a person has to complete it.
     """
@@ -224,6 +228,7 @@ class WrittenEntry:
     mutates: tuple[str, ...] | None = None
     disabled: bool = False
     guesses: tuple[WrittenArgument, ...] = ()
+    launches: tuple[str, ...] = ()
 
 
 def comment_text(text: str) -> str:
@@ -241,6 +246,8 @@ def entry_lines(entry: WrittenEntry) -> list[str]:
         lines += [f"{' ' * STEP}# {line}" for line in argument_lines(entry.guesses, 0)]
     if entry.mutates is not None:
         lines.append(f"mutates: [{', '.join(map(scalar_text, entry.mutates))}]")
+    if entry.launches:
+        lines += ["verify:", f"{' ' * STEP}launches:", *(f"{' ' * 2 * STEP}- {launch}" for launch in entry.launches)]
     key = f"{key_text(entry.key)}:" + (f"  # {comment_text(entry.beside)}" if entry.beside else "")
     lines = [key, *(f"{' ' * STEP}{line}" for line in lines)]
     return [f"# {line}" for line in lines] if entry.disabled else lines

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from triton_mutlint.spec.as_yaml import WrittenArgument, argument_spec, argument_text
 from triton_mutlint.spec.bind import tuned_parameters, value_parameters
 from triton_mutlint.spec.model import KernelSpec
-from triton_mutlint.spec.values import value_key
+from triton_mutlint.spec.values import distinct, value_key
 from triton_mutlint.types import (
     ArgType,
     ConstexprValue,
@@ -83,7 +83,7 @@ def settle(subject: EntrySubject) -> Settled:
     """
     plan = subject.plan(subject.entry)
     planned = _planned(subject.kernel, plan)
-    found = {n: _distinct(v.args[n] for v in subject.variants) for n in planned}
+    found = {n: distinct(v.args[n] for v in subject.variants) for n in planned}
     guessed = [n for n in planned if n in plan.partial or not _holds_always(found[n])]
     lines = {n: subject.argument(n, found[n], _reason(n, found[n], planned[n], plan)) for n in planned}
     writable = {n: found[n] for n in planned if n not in guessed and lines[n] is not None}
@@ -186,11 +186,7 @@ def verdict_comments(report: KernelReport) -> Iterator[str]:
 def _planned(kernel: Kernel, plan: Plan) -> dict[str, tuple[ArgType, ...]]:
     """The parameters that nothing but inference gives, with what it took them for."""
     names = [n for n in kernel.parameter_names if n in plan.inferred and n not in tuned_parameters(kernel)]
-    return {n: _distinct(v.args[n] for v in plan.variants) for n in names}
-
-
-def _distinct(args: Iterable[ArgType]) -> tuple[ArgType, ...]:
-    return tuple({value_key(arg): arg for arg in reversed(list(args))}.values())[::-1]
+    return {n: distinct(v.args[n] for v in plan.variants) for n in names}
 
 
 def _reason(name: str, args: tuple[ArgType, ...], planned: tuple[ArgType, ...], plan: Plan) -> str:

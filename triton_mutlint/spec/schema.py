@@ -225,7 +225,9 @@ SPEC = keys({
                      "names no kernel; write name, a glob, or path/to/file.py::name", _KERNEL),
     "ops": named(re.compile(r"\w+::\w[\w.]*"), "names no op of torch; write lib::op", keys({
         "args": named(_ELEMENT, _NO_PARAMETER, _each(_anything, _NO_VALUE), _PER_PARAMETER),
-        "verify": keys({"shapes": _RUN["shapes"], "values": _RUN["values"], "skip": _reason}),
+        "verify": keys({"shapes": _RUN["shapes"], "values": _RUN["values"], "skip": _reason,
+                        "calls": _list_of(named(_ELEMENT, _NO_PARAMETER, _anything, _PER_PARAMETER),
+                                          "must be a list of calls")}),
     })),
     "globals": named(DOTTED, "not a dotted Python name", _anything),
 })

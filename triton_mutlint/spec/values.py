@@ -5,6 +5,7 @@ Torch tensors and descriptors are recognised by their attributes, so torch is ne
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from triton_mutlint.kernel_source.dtypes import canonical_dtype
@@ -83,6 +84,11 @@ def value_key(arg: ArgType) -> tuple[str, str]:
         return "tuple", f"{arg.fields}{[value_key(element) for element in arg.elements]}"
     value = getattr(arg, "value", arg)
     return type(value).__name__, repr(value)
+
+
+def distinct(args: Iterable[ArgType]) -> tuple[ArgType, ...]:
+    """Each once: of those that lowering does not tell apart, the first."""
+    return tuple({value_key(arg): arg for arg in reversed(list(args))}.values())[::-1]
 
 
 def _descriptor(value: Any) -> DescriptorType:

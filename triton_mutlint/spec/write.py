@@ -30,15 +30,16 @@ class NoPlaceError(ValueError):
 
 
 class SpecText:
-    """The text of a spec that can be read, and the changes to make in it: at most one of each entry."""
+    """The text of a spec that can be read, and the changes to make in a section: at most one of each entry."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, section: str = "kernels") -> None:
+        self._section = section
         self._mark = "\ufeff" if text.startswith("\ufeff") else ""
         self._newline: str = _LINE_END.findall(f"{text}\n")[0]
         self._text = _unfolded(_LINE_END.sub("\n", text.removeprefix("\ufeff")))
         self._lines = self._text.split("\n")
         self._root = compose(f"{self._text}\n")
-        self._kernels = _pairs(self._root).get("kernels")
+        self._kernels = _pairs(self._root).get(section)
         self._entries = _pairs(self._kernels[1]) if self._kernels else {}
         self._changes: list[tuple[int, int, Iterable[str]]] = []
 
@@ -58,7 +59,7 @@ class SpecText:
         if self._kernels is None:
             column = self._root.start_mark.column if self._root else 0
             place = self._after(self._root, column) if self._root else len(self._lines) - (not self._lines[-1])
-            lines = ["kernels:", *_indented(lines, STEP)]
+            lines = [f"{self._section}:", *_indented(lines, STEP)]
         elif self._entries:
             column = self._kernels[1].start_mark.column
             place = self._after(self._kernels[1], column)

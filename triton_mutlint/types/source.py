@@ -89,7 +89,10 @@ class SourceFile:
     @cached_property
     def functions(self) -> dict[tuple[int, int], ast.FunctionDef]:
         """The functions in `tree` by line and column of their `def`, from 1."""
-        return {(n.lineno, n.col_offset + 1): n for n in ast.walk(self.tree) if isinstance(n, ast.FunctionDef)}
+        nodes: list[ast.AST] = [self.tree]
+        for node in nodes:  # which grows: no function stands in an expression
+            nodes.extend(n for n in ast.iter_child_nodes(node) if not isinstance(n, ast.expr))
+        return {(n.lineno, n.col_offset + 1): n for n in nodes if isinstance(n, ast.FunctionDef)}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return SourceFile, (self.path, self.display, self.text, self.kernels)

@@ -8,7 +8,7 @@ from math import prod
 from typing import Any
 
 from triton_mutlint.analysis import VariantEffects
-from triton_mutlint.lowering.arguments import flat_names
+from triton_mutlint.lowering.arguments import flat_args
 from triton_mutlint.run.plan import Specs
 from triton_mutlint.spec.as_yaml import argument_spec, argument_text, plain_text
 from triton_mutlint.spec.model import KernelSpec
@@ -167,7 +167,7 @@ def _addresses(file: FileResult, report: KernelReport, variants: Sequence[Varian
     """Integers and tables of integers that hold addresses, as far as can be told."""
     leaves: dict[str, ArgType] = {}
     for variant in variants:
-        leaves.update(leaf for name, arg in variant.args.items() for leaf in flat_names(name, arg))
+        leaves.update(flat_args(variant.args))
     named = {write.through for write in report.indirect_writes}
     casts = any(_CASTS.search(_read(path)) for path in file.sources)
     found = set()

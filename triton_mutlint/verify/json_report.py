@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any
 
-from triton_mutlint.types import Failure
+from triton_mutlint.report.json import fields, plain
 from triton_mutlint.verify.model import Agreement, KernelOutcome, OpOutcome, Outcome, ParameterOutcome, VerifyReport
-from triton_mutlint.verify.wire import Difference, RunCase
 from triton_mutlint.version import __version__
 
 SCHEMA_VERSION = 1
@@ -29,7 +26,7 @@ def document(report: VerifyReport) -> dict[str, Any]:
         "environment": {"triton": report.triton, "device": report.device},
         "kernels": [_kernel(kernel) for kernel in report.kernels],
         "ops": [_op(op) for op in report.ops],
-        "failures": [{"argument": name, **_failure(failure)} for name, failure in report.failures],
+        "failures": [{"argument": name, **fields(failure, "stage message")} for name, failure in report.failures],
         "summary": summary(report),
     }
 
@@ -52,69 +49,45 @@ def summary(report: VerifyReport) -> dict[str, int]:
 
 def _kernel(kernel: KernelOutcome) -> dict[str, Any]:
     return {
-        "name": kernel.name,
-        "file": kernel.location.file,
-        "line": kernel.location.line,
-        "column": kernel.location.column,
-        "outcome": kernel.outcome.value,
-        "runs": {"planned": kernel.runs, "compared": kernel.compared},
+        **_told(kernel, "file line column"),
         "parameters": [_parameter(parameter) for parameter in kernel.parameters],
-        "problems": [{"status": s, "message": m, "runs": count} for s, m, count in kernel.problems],
+        "problems": _problems(kernel),
         "out_of_bounds": {"reads": kernel.read_outside,
                           "writes": [{"parameter": name, "count": count} for name, count in kernel.outside]},
-        "equivalence": {
-            "changed_originals": list(kernel.leaked),
-            "differences": [_difference(apart) for apart in kernel.differences],
-        },
+        "equivalence": {"changed_originals": plain(kernel.leaked), "differences": plain(kernel.differences)},
         "refused": kernel.refused or None,
-        "error": _failure(kernel.failure) if kernel.failure is not None else None,
+        "error": kernel.failure and fields(kernel.failure, "stage message"),
         "reproducer": kernel.reproducer or None,
     }
 
 
 def _op(op: OpOutcome) -> dict[str, Any]:
     return {
-        "name": op.name,
-        "file": op.location.file,
-        "line": op.location.line,
-        "outcome": op.outcome.value,
-        "runs": {"planned": op.runs, "compared": op.compared},
-        "arguments": [{**vars(a), "predicted": a.predicted.value, "agreement": a.agreement.value,
-                       "first": _call(a.first), "not_reached": list(a.not_reached)} for a in op.arguments],
-        "disagreements": [{**vars(d), "rule": d.rule or None, "given": _call(d.given)}
-                          for d in op.disagreements],
-        "problems": [{"status": s, "message": m, "runs": count} for s, m, count in op.problems],
-        "paths": [{**vars(p), "rule": p.rule or None, "given": _call(p.given)} for p in op.paths],
+        **_told(op, "file line"),
+        "is_model": op.is_model,
+        "arguments": plain(op.arguments),
+        "disagreements": [{**plain(d), "rule": d.rule or None} for d in op.disagreements],
+        "problems": _problems(op),
+        "paths": [{**plain(p), "rule": p.rule or None} for p in op.paths],
+        "findings": plain(op.findings),
         "refused": op.refused or None,
         "reproducer": op.reproducer or None,
     }
 
 
-def _call(given: Mapping[str, str] | None) -> dict[str, str] | None:
-    return None if given is None else dict(given)
+def _told(one: KernelOutcome | OpOutcome, place: str) -> dict[str, Any]:
+    """What became of a kernel or op."""
+    return {"name": one.name, **fields(one.location, place), "outcome": one.outcome.value,
+            "runs": {"planned": one.runs, "compared": one.compared}}
+
+
+def _problems(one: KernelOutcome | OpOutcome) -> list[dict[str, Any]]:
+    return [{"status": status, "message": message, "runs": count} for status, message, count in one.problems]
 
 
 def _parameter(parameter: ParameterOutcome) -> dict[str, Any]:
     return {
-        "name": parameter.name,
-        "type": parameter.type,
-        "through_addresses": parameter.through,
-        "predicted": parameter.predicted.value,
-        "when": list(parameter.when),
-        "agreement": parameter.agreement.value,
-        "observed_runs": parameter.seen,
-        "first_run": _run(parameter.first) if parameter.first is not None else None,
+        **fields(parameter, "name type"), "through_addresses": parameter.through,
+        **fields(parameter, "predicted when agreement"), "observed_runs": parameter.seen,
+        "first_run": parameter.first and fields(parameter.first, "variant grid fill size seed"),
     }
-
-
-def _difference(apart: Difference) -> dict[str, Any]:
-    """An infinite difference, which JSON cannot say, is null."""
-    return {**vars(apart), "largest": apart.largest if math.isfinite(apart.largest) else None}
-
-
-def _run(run: RunCase) -> dict[str, Any]:
-    return {"variant": run.variant, "grid": list(run.grid), "fill": run.fill, "size": run.size, "seed": run.seed}
-
-
-def _failure(failure: Failure) -> dict[str, Any]:
-    return {"stage": failure.stage.value, "message": failure.message}

@@ -91,9 +91,8 @@ def _parameter(parameter: ParameterReport, job: Job, predicted: Mutation, when: 
 def problems_of(results: Sequence[RunResult], given_up: int) -> tuple[tuple[str, str, int], ...]:
     """The runs that gave nothing, as (status, message, how many)."""
     counts = Counter((r.status, r.message) for r in results if r.status != "ok")
-    if given_up:
-        counts["skipped", "left out after those"] += given_up
-    return tuple((status, message, count) for (status, message), count in counts.most_common())
+    left_out = (("skipped", "left out after those", given_up),) if given_up else ()
+    return (*((status, message, count) for (status, message), count in counts.most_common()), *left_out)
 
 
 def _largest(good: list[RunResult]) -> tuple[Difference, ...]:

@@ -6,33 +6,26 @@ from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
 from triton_mutlint.basics import flat
-from triton_mutlint.report.junit import CONSTANT
+from triton_mutlint.report.junit import document, token
 from triton_mutlint.verify.model import KernelOutcome, OpOutcome, Outcome, VerifyReport
 from triton_mutlint.verify.ops.text import call_text
 
 
 def render(report: VerifyReport) -> str:
     """The report as one `testsuites` document."""
-    root = ET.Element("testsuites")
-    files = sorted({one.location.file for one in report.outcomes} | {argument for argument, _ in report.failures})
-    for index, file in enumerate(files):
-        cases = [_case(one, file) for one in report.outcomes if one.location.file == file]
-        for _, failure in (told for told in report.failures if told[0] == file):
-            cases.append(ET.Element("testcase", {"name": "read", "classname": flat(file), "time": "0"}))
-            ET.SubElement(cases[-1], "error", {"message": flat(failure.message), "type": failure.stage.value})
-        counts = {f"{kind}s": str(sum(c.find(kind) is not None for c in cases)) for kind in ("failure", "error")}
-        suite = ET.SubElement(root, "testsuite", {"name": flat(file), "package": flat(file), "id": str(index),
-                                                  "tests": str(len(cases)), **counts, **CONSTANT})
-        suite.append(ET.Element("properties"))
-        suite.extend(cases)
-        suite.extend([ET.Element("system-out"), ET.Element("system-err")])
-    ET.indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+    suites: dict[str, list[ET.Element]] = {}
+    for one in report.outcomes:
+        suites.setdefault(one.location.file, []).append(_case(one))
+    for argument, failure in report.failures:
+        case = ET.Element("testcase", {"name": "read", "classname": token(argument), "time": "0"})
+        ET.SubElement(case, "error", {"message": flat(failure.message), "type": failure.stage.value})
+        suites.setdefault(argument, []).append(case)
+    return document({file: (cases, "") for file, cases in sorted(suites.items())})
 
 
-def _case(one: KernelOutcome | OpOutcome, file: str) -> ET.Element:
-    case = ET.Element("testcase", {"name": flat(f"{one.name} (line {one.location.line})"), "classname": flat(file),
-                                   "time": "0"})
+def _case(one: KernelOutcome | OpOutcome) -> ET.Element:
+    title = f"{one.name} (line {one.location.line})"
+    case = ET.Element("testcase", {"name": token(title), "classname": token(one.location.file), "time": "0"})
     if one.outcome is Outcome.FAILED:
         told = list(_told(one))
         kind = {"message": flat(told[0].partition("\n")[0]), "type": "disagreement"}

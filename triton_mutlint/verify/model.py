@@ -140,7 +140,7 @@ class PathOutcome:
 
 @dataclass(frozen=True)
 class OpOutcome:
-    """One op: its declaration and the verdict on it, and what runs showed."""
+    """One op, or a model that uses some: its declaration and the verdict on it, and what runs showed."""
 
     name: str
     location: Location
@@ -155,6 +155,8 @@ class OpOutcome:
     outside: tuple[tuple[str, int], ...] = ()
     refused: str = ""
     reproducer: str = ""
+    findings: tuple[str, ...] = ()  # of a model: on its ops
+    is_model: bool = False
     seconds: float = 0.0
 
 

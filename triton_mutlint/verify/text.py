@@ -17,7 +17,7 @@ from triton_mutlint.report.terminal.style import (
     PLACE,
     STRONG,
     Lines,
-    cells,
+    aligned,
     clean,
     flow,
     joined,
@@ -78,7 +78,7 @@ def _kernel(kernel: KernelOutcome, options: RenderOptions) -> Lines:
     rows = [p for p in kernel.parameters if options.verbose or p.agreement is not Agreement.UNTOUCHED]
     untouched = [p.title for p in kernel.parameters if p not in rows]
     if kernel.parameters:
-        lines += [Text(), *_table(rows, kernel, options)]
+        lines += [Text(), *aligned([_row(row, kernel) for row in rows], options.width)]
     if untouched:
         first = Text.assemble("  ", ("not written, and not seen: ", DIM))
         lines += flow(joined(untouched, DIM), options.width, first, 4)
@@ -111,19 +111,11 @@ def _circumstances(kernel: KernelOutcome, width: int) -> Lines:
     return lines
 
 
-def _table(rows: list[ParameterOutcome], kernel: KernelOutcome, options: RenderOptions) -> Lines:
+def _row(row: ParameterOutcome, kernel: KernelOutcome) -> tuple[list[tuple[str, str]], list[Text]]:
     """Name, type, predicted, observed."""
-    names = [clean(p.title) for p in rows]
-    widths = [max(map(cells, column), default=0) for column in (names, [p.type for p in rows],
-                                                                 [_predicted(p) for p in rows])]
-    lines: Lines = []
-    for name, row in zip(names, rows, strict=True):
-        style = FAILED if row.agreement is Agreement.MISSED else MUTATION[row.predicted]
-        line = Text("  ")
-        for text, width, look in zip((name, row.type, _predicted(row)), widths, (STRONG, DIM, style), strict=True):
-            line.append(text, look).append(" " * (width - cells(text) + 2))
-        lines += flow(flowing(_observed(row, kernel), style if row.seen else ""), options.width, line, 4)
-    return lines
+    style = FAILED if row.agreement is Agreement.MISSED else MUTATION[row.predicted]
+    return ([(clean(row.title), STRONG), (row.type, DIM), (_predicted(row), style)],
+            flowing(_observed(row, kernel), style if row.seen else ""))
 
 
 def _predicted(row: ParameterOutcome) -> str:
@@ -156,5 +148,3 @@ def _notes(kernel: KernelOutcome) -> Iterator[str]:
         yield f"passed only clones of what may be written, it changed {', '.join(kernel.leaked)} itself"
     if kernel.outcome is Outcome.FAILED:
         yield f"this is a defect of triton-mutlint: please report it, with {kernel.reproducer}"
-
-

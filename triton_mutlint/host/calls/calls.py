@@ -11,8 +11,7 @@ from triton_mutlint.host.calls.first_party import Invoking
 from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.arguments import Arguments, bind, parameters
-from triton_mutlint.host.values.cells import Cell, sequence
+from triton_mutlint.host.values.groups import Arguments, Cell, bind, parameters, sequence
 from triton_mutlint.host.values.values import (
     UNSEEN,
     Attribute,

@@ -8,13 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from triton_mutlint.host.calls.generators import DEPTH, Generators, yields
-from triton_mutlint.host.modules.following import FOLLOWED
 from triton_mutlint.host.modules.module import External, HostFunction
+from triton_mutlint.host.modules.modules import FOLLOWED
 from triton_mutlint.host.state.core import STEPS, Activation, Take, TooLargeError
 from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.arguments import Arguments, bind, defaults, parameters
-from triton_mutlint.host.values.cells import Cell
+from triton_mutlint.host.values.groups import Arguments, Cell, bind, defaults, parameters
 from triton_mutlint.host.values.values import (
     NONE,
     UNSEEN,

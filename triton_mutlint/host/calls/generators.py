@@ -10,7 +10,7 @@ from triton_mutlint.host.modules.module import HostFunction
 from triton_mutlint.host.state.core import Activation, Take
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.statements.statements import Statements
-from triton_mutlint.host.values.arguments import Arguments
+from triton_mutlint.host.values.groups import Arguments
 from triton_mutlint.host.values.values import NONE, PLAIN, CellId, FunctionValue, Resumed, Value, join, thing
 
 DEPTH = 28  # calls in calls, at most

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from triton_mutlint.host.classes.names import NameLookup
-from triton_mutlint.host.modules.module import Definition, External
+from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.state.state import State, state_scope
-from triton_mutlint.host.values.arguments import Arguments
+from triton_mutlint.host.values.groups import Arguments
 from triton_mutlint.host.values.values import (
     UNSEEN,
     ClassValue,
@@ -50,13 +50,32 @@ class Classes(NameLookup):
         return None
 
     def _own_member(self, owner: ClassValue, name: str) -> Value | None:
-        found = self.world.modules.members(Definition(owner.module, owner.node), (name,))
-        if found:
-            value = replace(self.meaning(found), constant=None)
-            if any(isinstance(d, Definition) and _reads_members(d.node, owner.node) for d in found):
-                value = join(value, UNSEEN)
-            return self.as_member(owner, value)
-        return None
+        value = self.members(owner).get(name)
+        return None if value is None else self.as_member(owner, replace(value, constant=None))
+
+    def members(self, owner: ClassValue) -> Mapping[str, Value]:
+        """What the body of a class binds; one that is defined in a function is run by itself."""
+        known = self.world.shared.members
+        if id(owner.node) not in known:
+            known[id(owner.node)] = {}
+
+            def work() -> Value:
+                known[id(owner.node)] = self.class_body(owner.node)
+                return Value()
+
+            self.apart(work, self.top(owner.module))
+            for value in known[id(owner.node)].values():
+                self.loosen(value, False)
+        return known[id(owner.node)]
+
+    def class_body(self, node: ast.ClassDef) -> Mapping[str, Value]:
+        """Run the body of a class here; the names that it binds."""
+        place = self.cell(node, "class")
+        owner = ClassValue(self.here.module, node, self.closure)
+        self.scopes[place] = owner.scope
+        with self.at(self.state, replace(self.here, scope=place, node=None, owner=owner, is_class=True)):
+            self.block(node.body, self.state)
+        return dict(self.state.names.get(place, {}))
 
     @staticmethod
     def as_member(owner: ClassValue, value: Value) -> Value:
@@ -184,14 +203,6 @@ def _merged(orders: list[list[ClassValue]]) -> list[ClassValue]:
         found.append(head)
         pending = [rest for order in pending if (rest := [c for c in order if c != head])]
     return found
-
-
-def _reads_members(node: ast.AST, owner: ast.ClassDef) -> bool:
-    """Whether a class variable's expression reads other members of the class, which are not looked up."""
-    if not isinstance(node, ast.expr):
-        return False
-    names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-    return any(isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef)) and s.name in names for s in owner.body)
 
 
 def role_of(item: Thing) -> tuple[str, Value]:

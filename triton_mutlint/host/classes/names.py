@@ -10,15 +10,17 @@ from dataclasses import replace
 from triton_mutlint.host.modules.module import Definition, External, HostModule, Resolved
 from triton_mutlint.host.state.core import Activation, Core
 from triton_mutlint.host.state.state import state_scope
-from triton_mutlint.host.values.arguments import Arguments
+from triton_mutlint.host.values.groups import Arguments
 from triton_mutlint.host.values.values import (
     UNSEEN,
     Attribute,
+    CellId,
     ClassValue,
     FunctionValue,
     KernelValue,
     Partial,
     ScopeId,
+    Thing,
     Value,
     constant,
     join,
@@ -54,7 +56,10 @@ class NameLookup(Core):
             return join(self.meaning(found), self.rebound(module, name))
         if name in _KNOWN:
             return constant(_KNOWN[name])
-        return thing(External(f"builtins.{name}")) if name in _BUILTINS else UNSEEN
+        if name in _BUILTINS:
+            return thing(External(f"builtins.{name}"))
+        starred = self.world.modules.outside(module)
+        return join(*(thing(External(f"{of.name}.{name}")) for of in starred)) if starred else UNSEEN
 
     def meaning(self, found: Iterable[Resolved]) -> Value:
         resolved = list(found)
@@ -163,15 +168,70 @@ class NameLookup(Core):
         """Module-level code, as if it were called."""
         return Activation(module, "<module>", ("module", module.display), chain=("module",))
 
+    # ------------------------------------------------------------------ what may change later
+
+    def loosen(self, value: Value, changed: bool) -> None:
+        """Loosen what a module-level name holds, at any depth; `changed` if code changes it by that name.
+
+        Constants in containers and objects are taken for unknown. If any code changes what a field of that
+        name holds, or a name of a function around, so is everything in it.
+        """
+        state, seen = self.module_state, self.world.shared.loosened
+        pending = [(cell, changed) for cell in state.holds(value)]
+        things = list(value.things)
+        while pending or things:
+            if not pending:
+                pending.extend(self._around_it(things.pop()))
+                continue
+            cell, altered = pending.pop()
+            content = state.cell(cell)
+            if content is None or (cell, altered) in seen or (cell, True) in seen:
+                continue
+            seen.add((cell, altered))
+            for key, held in content.fields.items():
+                named = isinstance(key, str) and content.kind == "object" and self.world.modules.is_field_changed(key)
+                pending.extend((inner, altered or named) for inner in state.holds(held))
+                things.extend(held.things)
+            for held in (content.rest, content.source):
+                pending.extend((inner, altered) for inner in state.holds(held))
+                things.extend(held.things)
+            if content.kind != "tuple":
+                given = self.world.modules.is_field_given if content.kind == "object" else _never
+                fields = {key: join(replace(held, constant=None), UNSEEN) if isinstance(key, str) and given(key)
+                          else replace(held, constant=None) for key, held in content.fields.items()}
+                content = replace(content, fields=fields, rest=replace(content.rest, constant=None))
+                state.store(cell, replace(content.spread(UNSEEN), size=None) if altered else content)
+
+    def _around_it(self, item: Thing) -> Iterator[tuple[CellId, bool]]:
+        """The containers that a function made in another holds by name; what names are given anew is not known."""
+        if isinstance(item, Partial):
+            for held in (item.function, *item.positional, *(value for _, value in item.keywords)):
+                for inner in held.things:
+                    yield from self._around_it(inner)
+        scope = item.scope if isinstance(item, FunctionValue) else None
+        state = self.module_state
+        while isinstance(item, FunctionValue) and scope is not None and scope not in self.world.shared.opened:
+            self.world.shared.opened.add(scope)
+            names = state.names.get(scope, {})
+            for name, value in names.items():
+                altered = name in item.module.changed
+                yield from ((cell, altered) for cell in state.holds(value))
+                for inner in value.things:
+                    yield from self._around_it(inner)
+            again = {name: join(value, UNSEEN) for name, value in names.items() if name in item.module.nonlocals}
+            if again:
+                state.names[scope] = {**names, **again}
+            scope = self.scopes.get(scope)
+
+
     # ------------------------------------------------------------------ functions
 
     def function(self, module: HostModule, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Value:
         """What a `def` binds: a kernel, or a function as its decorators leave it."""
         if isinstance(node, ast.FunctionDef) and may_be_jit(node) and not _is_torch_jit(node):
             return thing(KernelValue(module, node))
-        scope = None if self.here.name == "<module>" else self.here.scope
         self.here.captured = True
-        value = thing(FunctionValue(module, node, scope, defaults=self.defaults_of(node.args)))
+        value = thing(FunctionValue(module, node, self.closure, defaults=self.defaults_of(node.args)))
         for decorator in reversed(node.decorator_list):
             value = self.decorated(decorator, value)
         return value
@@ -180,7 +240,7 @@ class NameLookup(Core):
         target = decorator.func if isinstance(decorator, ast.Call) else decorator
         chain = dotted(target)
         if chain and chain[-1] in ("setter", "deleter"):
-            return value
+            return join(value, self.name(target, chain[0]))
         maker = self.evaluate(target)
         if chain and chain[-1] == "singledispatch":
             return join(value, UNSEEN)
@@ -193,6 +253,10 @@ class NameLookup(Core):
     def bind_import(self, node: ast.Import | ast.ImportFrom) -> None:
         for name, found in self.world.modules.imported(self.here.module, node):
             self.state.put(self.here.scope, name, self.meaning(found))
+
+
+def _never(name: str) -> bool:
+    return False
 
 
 def _called(value: Value, module: HostModule, node: ast.expr, index: tuple[int, ...]) -> Value:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from triton_mutlint.basics import nearest
+from triton_mutlint.host.declarations.fitting import inferred_arguments, mismatches, returned_by
 from triton_mutlint.host.declarations.functions import is_plain_scalar, parameters, takes_more
-from triton_mutlint.host.declarations.schemas_of_functions import inferred_arguments, mismatches, returned_by
 from triton_mutlint.host.model import Implementation
 from triton_mutlint.host.registrations.things import (
     AT_RUN_TIME,

@@ -12,8 +12,7 @@ from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.state.state import state_scope
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.table import applied
-from triton_mutlint.host.values.arguments import Arguments
-from triton_mutlint.host.values.cells import CONTAINER_METHODS, KEYS, Cell, sequence
+from triton_mutlint.host.values.groups import CONTAINER_METHODS, KEYS, Arguments, Cell, sequence
 from triton_mutlint.host.values.values import (
     ON_GRID,
     PLAIN,

@@ -8,8 +8,7 @@ from typing import Any
 
 from triton_mutlint.host.expressions.operators import Operators
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.arguments import defaults
-from triton_mutlint.host.values.cells import KEYS, Cell, sequence
+from triton_mutlint.host.values.groups import KEYS, Cell, defaults, sequence
 from triton_mutlint.host.values.values import (
     NONE,
     NOTHING,
@@ -52,8 +51,7 @@ class Evaluating(Operators):
     def _lambda(self, node: ast.Lambda) -> Value:
         self.here.captured = True
         given = self.defaults_of(node.args)
-        return thing(FunctionValue(self.here.module, node, None if self.here.name == "<module>" else self.here.scope,
-                                   defaults=given))
+        return thing(FunctionValue(self.here.module, node, self.closure, defaults=given))
 
     def _await(self, node: ast.Await) -> Value:
         return self.evaluate(node.value)

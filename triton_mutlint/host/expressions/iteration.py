@@ -10,8 +10,7 @@ from dataclasses import replace
 
 from triton_mutlint.host.expressions.loops import Loops
 from triton_mutlint.host.modules.module import External
-from triton_mutlint.host.values.arguments import Arguments
-from triton_mutlint.host.values.cells import KEYS, Cell
+from triton_mutlint.host.values.groups import KEYS, Arguments, Cell
 from triton_mutlint.host.values.values import (
     ClassValue,
     FunctionValue,
@@ -80,8 +79,7 @@ class Iteration(Loops):
         made = self.world.shared.generators
         if id(node) not in made:
             made[id(node)] = _generator_function(node)
-        function = FunctionValue(self.here.module, made[id(node)],
-                                 None if self.here.name == "<module>" else self.here.scope)
+        function = FunctionValue(self.here.module, made[id(node)], self.closure)
         return self.call(thing(function), Arguments((first,)), node)
 
     def never(self, value: Value, classes: Value) -> bool:

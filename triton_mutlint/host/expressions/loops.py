@@ -13,8 +13,7 @@ from triton_mutlint.host.classes.classes import Classes
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.state.core import Take, TooLargeError
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.arguments import Arguments
-from triton_mutlint.host.values.cells import KEYS, Cell, sequence
+from triton_mutlint.host.values.groups import KEYS, Arguments, Cell, sequence
 from triton_mutlint.host.values.values import (
     PLAIN,
     UNSEEN,

@@ -9,10 +9,9 @@ from dataclasses import replace
 
 from triton_mutlint.host.expressions.loops import MOST
 from triton_mutlint.host.library.containers import Containers
-from triton_mutlint.host.modules.following import in_python, in_python_module
 from triton_mutlint.host.modules.module import External
-from triton_mutlint.host.values.arguments import Arguments
-from triton_mutlint.host.values.cells import Cell, sequence
+from triton_mutlint.host.modules.modules import in_python, in_python_module
+from triton_mutlint.host.values.groups import Arguments, Cell, sequence
 from triton_mutlint.host.values.values import (
     NONE,
     NOTHING,
@@ -234,12 +233,6 @@ class Builtins(Containers):
 
     def _b_object(self, arguments: Arguments, node: ast.AST) -> Value:
         return self.make(node, Cell(kind="object"))
-
-    def _b_dict_fromkeys(self, arguments: Arguments, node: ast.AST) -> Value:
-        keys, *values = arguments.positional or (UNSEEN,)
-        made = self.make(node, Cell(rest=join(NONE, *values), kind="dict"))
-        self.key(made, self.iterate(keys, node))
-        return made
 
     def _b_getattr(self, arguments: Arguments, node: ast.AST) -> Value:
         owner, name, *default = (*arguments.positional, UNSEEN, UNSEEN)[: max(2, len(arguments.positional))]

@@ -9,8 +9,7 @@ from functools import lru_cache
 
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.calls import TorchCalls
-from triton_mutlint.host.values.arguments import Arguments
-from triton_mutlint.host.values.cells import CONTAINER_METHODS, FIXED_METHODS, KEYS, Cell
+from triton_mutlint.host.values.groups import CONTAINER_METHODS, FIXED_METHODS, KEYS, Arguments, Cell
 from triton_mutlint.host.values.values import (
     NONE,
     PLAIN,

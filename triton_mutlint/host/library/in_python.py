@@ -5,6 +5,7 @@ A name has `_` where the library's has a dot. Nothing imports this file but its 
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 # ruff: noqa: N801 - names and types are the library's
@@ -72,6 +73,36 @@ def itertools_repeat(item: Any, times: Any = None) -> Any:
             times -= 1
             if times == 0:
                 return
+
+
+def builtins_dict_fromkeys(iterable: Any, value: Any = None) -> Any:
+    return {key: value for key in iterable}  # noqa: C420 - that is what this is
+
+
+def collections_deque(iterable: Any = (), maxlen: Any = None) -> Any:
+    return list(iterable)
+
+
+def collections_OrderedDict(*given: Any, **named: Any) -> Any:  # noqa: N802 - its name
+    return dict(*given, **named)
+
+
+def collections_defaultdict(factory: Any = None, *given: Any, **named: Any) -> Any:
+    """Any key may have been given a value."""
+    made = dict(*given, **named)
+    if factory is not None:
+        made[repr(factory)] = factory()
+    return made
+
+
+def types_MethodType(function: Any, owner: Any) -> Any:  # noqa: N802 - its name
+    return functools.partial(function, owner)
+
+
+class types_SimpleNamespace:
+    def __init__(self, *given: Any, **named: Any) -> None:
+        for name, value in dict(*given, **named).items():
+            setattr(self, name, value)
 
 
 def typing_cast(kind: Any, value: Any) -> Any:

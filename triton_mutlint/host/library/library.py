@@ -13,10 +13,9 @@ from triton_mutlint.host.classes.classes import MADE
 from triton_mutlint.host.classes.names import is_tuner
 from triton_mutlint.host.launches.launches import Launching
 from triton_mutlint.host.library.builtin_calls import Builtins
-from triton_mutlint.host.modules.following import in_python
 from triton_mutlint.host.modules.module import External
-from triton_mutlint.host.values.arguments import Arguments
-from triton_mutlint.host.values.cells import Cell
+from triton_mutlint.host.modules.modules import in_python
+from triton_mutlint.host.values.groups import Arguments, Cell
 from triton_mutlint.host.values.values import (
     NONE,
     PLAIN,
@@ -242,32 +241,6 @@ class Interpreter(Builtins, Launching):
             return join(thing(Partial(function, tuple([rest] * len(arguments.positional[1:])), ())), rest)
         first, *others = arguments.positional
         return thing(Partial(first, tuple(others), tuple(sorted(arguments.named.items()))))
-
-    def _f_functools_singledispatch(self, arguments: Arguments, node: ast.AST) -> Value:
-        return join(UNSEEN, *arguments)
-
-    def _f_types_SimpleNamespace(self, arguments: Arguments, node: ast.AST) -> Value:  # noqa: N802 - its name
-        content = Cell(dict(arguments.named), kind="object")
-        for rest in (*arguments.positional, arguments.double_star):
-            if rest is not None:
-                content = content.spread(join(rest, self.state.elements(rest)))
-        return self.make(node, content)
-
-    def _f_types_MethodType(self, arguments: Arguments, node: ast.AST) -> Value:  # noqa: N802 - its name
-        return thing(Partial(arguments.positional[0], arguments.positional[1:], ())) if arguments.positional else UNSEEN
-
-    def _f_collections_deque(self, arguments: Arguments, node: ast.AST) -> Value:
-        return self.builtin("list", arguments, node)
-
-    def _f_collections_OrderedDict(self, arguments: Arguments, node: ast.AST) -> Value:  # noqa: N802 - its name
-        return self.builtin("dict", arguments, node)
-
-    def _f_collections_defaultdict(self, arguments: Arguments, node: ast.AST) -> Value:
-        factory, *others = arguments.positional or (NONE,)
-        made = self.builtin("dict", replace(arguments, positional=tuple(others)), node)
-        if factory.things:
-            self.state.change(made, None, self.call(factory, Arguments(), node))
-        return made
 
     def _f_copy_copy(self, arguments: Arguments, node: ast.AST) -> Value:
         every = join(*arguments)

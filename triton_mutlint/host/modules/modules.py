@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from triton_mutlint.host.modules.changes import Rebinding
@@ -134,7 +135,7 @@ class HostModules:
             yield name, self._follow(module, bound, 0)
 
     def members(self, value: Resolved, names: tuple[str, ...], depth: int = 0) -> list[Resolved]:
-        """What `value.a.b` may stand for; attributes of definitions other than classes are unknown ([])."""
+        """What `value.a.b` may stand for; attributes of definitions are unknown ([])."""
         values = [value]
         for i, name in enumerate(names):
             found: list[Resolved] = []
@@ -143,8 +144,6 @@ class HostModules:
                     return [External(".".join([owner.name, *names[i:]]))]
                 if isinstance(owner, HostModule):
                     found.extend(self._bound(owner, name, depth + 1, True) or self._submodule(owner, name))
-                elif isinstance(owner.node, ast.ClassDef):
-                    found.extend(Definition(owner.module, bound) for bound in _class_members(owner.node, name))
             values = found
         return values
 
@@ -163,6 +162,10 @@ class HostModules:
                     if isinstance(source, HostModule) and source is not module:
                         found.extend(self._bound(source, name, depth + 1))
         return found
+
+    def outside(self, module: HostModule) -> list[External]:
+        """The modules outside the project whose names a file imports by `*`."""
+        return [of for star in module.stars for of in self._module_of(module, star) if isinstance(of, External)]
 
     def _aliased(self, bound: Definition, depth: int) -> list[Resolved]:
         """`k = other` and `k = mod.other` stand for what the right side does."""
@@ -201,12 +204,22 @@ class HostModules:
         return [found] if found is not None else [External(bound.module)]
 
 
-def _class_members(node: ast.ClassDef, name: str) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.expr]:
-    for statement in node.body:
-        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and statement.name == name:
-            yield statement
-        elif isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None and any(
-            isinstance(target, ast.Name) and target.id == name
-            for target in getattr(statement, "targets", None) or [getattr(statement, "target", None)]
-        ):
-            yield statement.value
+_PATH = Path(__file__).parents[1] / "library" / "in_python.py"
+FOLLOWED = "<python>"  # in place of a file
+
+
+@lru_cache(maxsize=1)
+def in_python_module() -> HostModule:
+    text = _PATH.read_text(encoding="utf-8")
+    return HostModule(_PATH, FOLLOWED, text, ast.parse(text), ModulePlace(_PATH, Finder().folders))
+
+
+def in_python(name: str) -> ast.FunctionDef | ast.ClassDef | None:
+    """What a full dotted name stands for, if it is one of them."""
+    return _defined().get(name.replace(".", "_"))
+
+
+@lru_cache(maxsize=1)
+def _defined() -> dict[str, ast.FunctionDef | ast.ClassDef]:
+    body = in_python_module().tree.body
+    return {node.name: node for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}

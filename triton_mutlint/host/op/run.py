@@ -31,36 +31,18 @@ class OpTask:
 
 
 @dataclass(frozen=True)
-class Reading:
-    """What the file with this number registers is being read."""
+class OpStep:
+    """What the file with this number registers is being read, or could not be (`unread`), or, with `of_op`, the code of
+    the op with this number is being followed, or has a report."""
 
     number: int
+    of_op: bool = False
+    report: OpReport | None = None
+    unread: str = ""
 
-
-@dataclass(frozen=True)
-class Unread:
-    """What the file with this number registers could not be read, and why."""
-
-    number: int
-    reason: str
-
-
-@dataclass(frozen=True)
-class Following:
-    """The code of the op with this number is being followed."""
-
-    number: int
-
-
-@dataclass(frozen=True)
-class Followed:
-    """The op with this number has a report."""
-
-    number: int
-    report: OpReport
-
-
-OpStep = Reading | Unread | Following | Followed
+    @property
+    def is_begun(self) -> bool:
+        return self.report is None and not self.unread
 
 
 @dataclass(frozen=True)
@@ -84,25 +66,25 @@ class OpsOf:
         found: list[OpRegistration] = []
         for number, source in enumerate(self.sources):
             if number not in task.unread:
-                yield Reading(number)
+                yield OpStep(number)
                 try:
                     found.extend(self._registered(source, modules))
                 except TooLongError as error:
-                    yield Unread(number, str(error))
+                    yield OpStep(number, unread=str(error))
         ops = joined(found)
         by_name: dict[str, list[OpRegistration]] = {}
         for op in ops:
             by_name.setdefault(op.name, []).append(op)
         numbers = {source.path: number for number, source in enumerate(self.sources)}
         for module in dict.fromkeys(op.module for op in ops):
-            yield Reading(numbers.get(module.path, 0))
+            yield OpStep(numbers.get(module.path, 0))
             modules.read_imports(module)
         self.kernels.wait()  # which is not the time of an op
         world = World(modules, self.kernels, by_name)
         for number, op in enumerate(ops):
             if number not in task.done:
-                yield Following(number)
-                yield Followed(number, self._followed(op, world, task.lost.get(number)))
+                yield OpStep(number, of_op=True)
+                yield OpStep(number, True, self._followed(op, world, task.lost.get(number)))
 
     def _registered(self, source: SourceFile, modules: HostModules) -> Sequence[OpRegistration]:
         module = modules.module(source.path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from triton_mutlint.host.declarations.fakes import fake_problems
+from triton_mutlint.host.declarations.fitting import fake_problems
 from triton_mutlint.host.library.library import Interpreter
 from triton_mutlint.host.model import Form, Implementation, OpRegistration
 from triton_mutlint.host.modules.module import HostFunction
@@ -13,8 +13,7 @@ from triton_mutlint.host.op.given import entry, positional
 from triton_mutlint.host.state.core import Activation, TooLargeError, World
 from triton_mutlint.host.state.effects import ByArgument, Effects
 from triton_mutlint.host.state.state import State, outlives_call
-from triton_mutlint.host.values.arguments import Arguments, parameters
-from triton_mutlint.host.values.cells import Cell, merged
+from triton_mutlint.host.values.groups import Arguments, Cell, merged, parameters
 from triton_mutlint.host.values.values import (
     NOTHING,
     PLAIN,

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from triton_mutlint.host.model import Form, Implementation, OpRegistration
 from triton_mutlint.host.modules.module import Definition, External, HostModule
 from triton_mutlint.host.modules.modules import HostModules
-from triton_mutlint.host.values.arguments import parameters
+from triton_mutlint.host.values.groups import parameters
 from triton_mutlint.host.values.values import FunctionValue, thing
 from triton_mutlint.source.walking import dotted
 from triton_mutlint.types import Declaration, Location, Problem

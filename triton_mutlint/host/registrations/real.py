@@ -13,7 +13,7 @@ from typing import Any
 
 from triton_mutlint.host.registrations.things import LONG, each_in, hole, is_whole
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.arguments import Arguments
+from triton_mutlint.host.values.groups import Arguments
 from triton_mutlint.host.values.values import Value
 
 MOST = 2_048  # elements of a list that is followed one by one

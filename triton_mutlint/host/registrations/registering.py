@@ -15,9 +15,7 @@ from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.host.calls.generators import yields
 from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.modules.modules import HostModules
-from triton_mutlint.host.registrations.may_register import is_followed, registers
-from triton_mutlint.host.registrations.registering_names import RegisteringNames
-from triton_mutlint.host.registrations.snapshots import snapshot
+from triton_mutlint.host.registrations.names import RegisteringNames, is_followed, registers
 from triton_mutlint.host.registrations.things import (
     PASSED,
     Event,
@@ -28,6 +26,7 @@ from triton_mutlint.host.registrations.things import (
     has_hole,
     op_of,
     opaque,
+    snapshot,
     string,
     strings,
 )
@@ -35,8 +34,7 @@ from triton_mutlint.host.registrations.torch_registering import is_passed, passe
 from triton_mutlint.host.state.core import Activation, TooLargeError
 from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.arguments import Arguments, defaults
-from triton_mutlint.host.values.texts import Spot
+from triton_mutlint.host.values.groups import Arguments, defaults
 from triton_mutlint.host.values.values import (
     UNSEEN,
     Attribute,
@@ -49,9 +47,10 @@ from triton_mutlint.host.values.values import (
     join,
     thing,
 )
+from triton_mutlint.host.values.written import Spot
 
 MAX_DEPTH = 12  # calls inside calls
-MAX_STEPS = 1_000_000  # expressions and statements, for one file
+MAX_STEPS = 200_000  # statements, for one file
 Found = tuple[list[Event], list[tuple[FunctionValue, State]]]
 
 
@@ -60,7 +59,6 @@ class Registering(RegisteringNames):
 
     def __init__(self, module: HostModule, modules: HostModules, registrars: Mapping[str, Registrar]) -> None:
         super().__init__(module, modules, registrars)
-        self._following: set[int] = set()
         self._reached: set[int] = set()
         self._spent = 0
         self._isolated: dict[int, Found] = {}
@@ -96,9 +94,9 @@ class Registering(RegisteringNames):
         if id(function.node) in self._isolated:
             return self._isolated[id(function.node)]
         self._isolated[id(function.node)] = ([], [])
-        saved = self.events, self.defined, self.stack, self._functions, self._following, self.rounds, self._reached
+        saved = self.events, self.defined, self.stack, self._functions, self.rounds, self._reached
         self.events, self.defined, self.stack, self._functions, self.rounds = [], [], [], [], ()
-        self._following, self._reached = {id(function.node)}, set()
+        self._reached = set()
         try:
             a = function.node.args
             names = (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg)
@@ -110,8 +108,7 @@ class Registering(RegisteringNames):
                 self._entered(function, given, function.node)
             self._isolated[id(function.node)] = self.events, [(one, own) for one in self.defined]
         finally:
-            (self.events, self.defined, self.stack, self._functions, self._following, self.rounds,
-             self._reached) = saved
+            self.events, self.defined, self.stack, self._functions, self.rounds, self._reached = saved
         return self._isolated[id(function.node)]
 
     def _kept_defaults(self, function: FunctionValue, given: Mapping[str, Value]) -> dict[str, Value]:
@@ -123,10 +120,6 @@ class Registering(RegisteringNames):
                 and all(isinstance(one, (Library, ClassValue, FunctionValue)) for one in value.things)}
 
     # ------------------------------------------------------------------ what is noted
-
-    def evaluate(self, node: ast.expr) -> Value:
-        self.step()
-        return super().evaluate(node)
 
     def step(self) -> None:
         self._spent += 1
@@ -174,8 +167,8 @@ class Registering(RegisteringNames):
 
     def call(self, callee: Value, arguments: Arguments, node: ast.AST) -> Value:
         things = callee.things
-        if any(isinstance(t, External) and t.name.endswith(".triton_op") for t in things):
-            things = frozenset(t for t in things if not (isinstance(t, External) and t.name.endswith(".custom_op")))
+        if any(getattr(t, "name", "").endswith(".triton_op") for t in things):
+            things = frozenset(t for t in things if not getattr(t, "name", "").endswith(".custom_op"))
         if any(isinstance(t, Attribute) and any(isinstance(o, Library) for o in t.owner.things) for t in things):
             things = frozenset(t for t in things if not isinstance(t, Attribute) or t.owner.things)
             callee = Value()  # it is that library, if any
@@ -236,21 +229,18 @@ class Registering(RegisteringNames):
 
     def _inline(self, function: FunctionValue, arguments: Arguments, node: ast.AST) -> Value:
         """Follow a call into a function of the project, if it is worth it."""
-        if id(function.node) in self._following or len(self.stack) >= MAX_DEPTH or not is_followed(
+        if any(one.node is function.node for one in self.active) or len(self.stack) >= MAX_DEPTH or not is_followed(
                 function, self.root):
             return self.not_known(UNSEEN, arguments, node)
         self._reached.add(id(function.node))
         self.stack.append(node)
         self._functions.append(function)
-        self._following.add(id(function.node))
         try:
             given = self._given_to(function, arguments, node)
             return self._entered(function, given, node)
         finally:
-            self._following.discard(id(function.node))
             self.stack.pop()
             self._functions.pop()
-
 
     def apart(self, work: Callable[[], Value], here: Activation) -> tuple[Value, Effects]:
         """What work registers is told where it stands."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -17,10 +17,10 @@ from triton_mutlint.host.registrations.jax import jax_calls, jax_op
 from triton_mutlint.host.registrations.registering import Registering
 from triton_mutlint.host.registrations.things import ImplEvent, OpEvent, each_in, has_hole, shown, string, strings
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.torch.aten import sought_in_vain, torch_schema, written_by
+from triton_mutlint.host.torch.known_schemas import sought_in_vain, torch_schema, written_by
 from triton_mutlint.host.torch.schema import SchemaArgument
-from triton_mutlint.host.values.texts import Written
 from triton_mutlint.host.values.values import Value
+from triton_mutlint.host.values.written import Written
 from triton_mutlint.types import Declaration, Location, Problem
 
 __all__ = ["joined", "registrations"]
@@ -30,9 +30,7 @@ UNIMPLEMENTED = "no implementation of it was found"
 # Dispatch keys and device types whose kernels do not do the work itself.
 _NO_KERNELS = ("meta", "fake", "autograd", "autocast", "adinplace", "functional", "functorch", "python", "batched",
                "zerotensor", "conjugate", "negative", "backendselect", "named")  # fmt: skip
-
-
-_FAKE = {"meta", "fake"}
+_FAKE = ("meta", "fake")
 
 
 def registrations(module: HostModule, modules: HostModules, registrars: Mapping[str, Registrar]
@@ -45,36 +43,28 @@ def registrations(module: HostModule, modules: HostModules, registrars: Mapping[
     """
     events = list(Registering(module, modules, registrars).found())
     defined = _distinct([e for e in events if isinstance(e, OpEvent)])
-    implemented = [e for e in events if isinstance(e, ImplEvent) and _does_work(e)]
-    fakes: dict[str, list[ImplEvent]] = {}
+    kernels, fakes = defaultdict[str, list[ImplEvent]](list), defaultdict[str, list[ImplEvent]](list)
     for one in events:
-        if isinstance(one, ImplEvent) and one.keys is not None and {k.lower() for k in strings(one.keys)} <= _FAKE:
-            fakes.setdefault(_name(one.name), []).append(one)
-    found = []
-    used: set[int] = set()
-    sites: dict[str, list[OpEvent]] = {}
-    names: dict[int, set[str]] = {}
+        if isinstance(one, ImplEvent):
+            kinds = _kinds(one)
+            if not kinds or not all(kind.startswith(_NO_KERNELS) for kind in kinds):
+                kernels[_name(one.name)].append(one)
+            elif all(kind in _FAKE for kind in kinds):
+                fakes[_name(one.name)].append(one)
+    names = Counter(site for site, _ in {(_site(e), _name(e.name)) for e in defined})
+    sites = {(_name(e.name), _site(e)) for e in defined}
+    found, used = list[OpRegistration](), set[int]()
     for event in defined:
-        sites.setdefault(_name(event.name), []).append(event)
-        names.setdefault(id(event.step.site.node), set()).add(_name(event.name))
-    by_name: dict[str, list[ImplEvent]] = {}
-    for impl in implemented:
-        by_name.setdefault(_name(impl.name), []).append(impl)
-    for event in defined:
-        name = _name(event.name)
-        mine = _implementations(event, sites[name], by_name.get(name, ()))
+        name, here = _name(event.name), _site(event)  # of several ops of a name, each has what stands where it does
+        mine = [i for i in kernels.get(name, ()) if _site(i) == here or (name, _site(i)) not in sites]
         used.update(map(id, mine))
-        alone = len(names[id(event.step.site.node)]) == 1
-        one_op = _registration(event, mine, module, _place(event, alone))
-        found.append(replace(one_op, fakes=functions_of(_functions(fakes.get(name, ())))[0]))
-    orphans: dict[str, list[ImplEvent]] = {}
-    for impl in implemented:
-        if id(impl) not in used and impl.sure:
-            orphans.setdefault(_name(impl.name), []).append(impl)
-    at = Counter(id(several[0].step.site.node) for several in orphans.values())
-    for name, several in orphans.items():
-        place = _place(several[0], at[id(several[0].step.site.node)] == 1)
-        other = _elsewhere(name, several, module, place)
+        op = _registration(event, mine, module, _place(event, names[here] == 1))
+        found.append(replace(op, fakes=functions_of(_functions(fakes.get(name, ())))[0]))
+    others = {name: left for name, held in kernels.items()
+              if (left := [one for one in held if id(one) not in used and one.sure])}
+    at = Counter(_site(several[0]) for several in others.values())
+    for name, several in others.items():
+        other = _elsewhere(name, several, module, _place(several[0], at[_site(several[0])] == 1))
         found.extend([other] if other is not None else [])
     found.extend(map(jax_op, jax_calls(module, modules)))
     return tuple(sorted(found, key=lambda r: (r.location, r.name)))
@@ -174,23 +164,17 @@ def _elsewhere(name: str, impls: Sequence[ImplEvent], module: HostModule, first:
                                        keysets=keysets), schema.arguments)
 
 
-def _implementations(event: OpEvent, named: Sequence[OpEvent], impls: Sequence[ImplEvent]) -> list[ImplEvent]:
-    """The implementations of an op, of `impls` by its name; of several ops, those registered in the same place."""
-    if not impls:
-        return []
-    sites = {id(other.step.site.node) for other in named if other is not event}
-    here = id(event.step.site.node)
-    return [i for i in impls if id(i.step.site.node) == here or id(i.step.site.node) not in sites]
+def _site(event: OpEvent | ImplEvent) -> int:
+    return id(event.step.site.node)
 
 
-def _does_work(event: ImplEvent) -> bool:
-    """Whether it is for devices, and not for what torch itself does around a kernel."""
+def _kinds(event: ImplEvent) -> list[str]:
+    """The dispatch keys or device types that a function is for, "" where one is not known; none where it is for all."""
     if event.keys is None:
-        return True
+        return []
     listed = [each_in(content) or [Value()] for content in event.state.contents(event.keys)]
     keys = [key for held in listed for key in held] or [event.keys]
-    texts = [text for key in keys for text in strings(key) or (Written(""),)]
-    return not all(text.lower().startswith(_NO_KERNELS) for text in texts)
+    return [text.lower() for key in keys for text in strings(key) or (Written(""),)]
 
 
 def _distinct(events: Sequence[OpEvent]) -> list[OpEvent]:
@@ -198,7 +182,7 @@ def _distinct(events: Sequence[OpEvent]) -> list[OpEvent]:
     found: dict[tuple[object, ...], OpEvent] = {}
     for event in events:
         held = functions_of(_functions([event]))[0]
-        key = (id(event.step.site.node), _name(event.name), tuple(id(one.node) for one in held))
+        key = (_site(event), _name(event.name), tuple(id(one.node) for one in held))
         found.setdefault(key, event)
     return list(found.values())
 

@@ -1,22 +1,22 @@
-"""What code that registers ops handles, beside the values of all other code: libraries, what is to come, strings."""
+"""What code that registers ops handles, beside the values of all other code: libraries, events, strings."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from triton_mutlint.host.model import Form
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.arguments import Arguments
-from triton_mutlint.host.values.cells import KEYS, Cell
-from triton_mutlint.host.values.hashing import hashed_once
-from triton_mutlint.host.values.texts import Spot, Written
+from triton_mutlint.host.values.groups import KEYS, Arguments, Cell
 from triton_mutlint.host.values.values import (
     NO_VALUE,
     ClassValue,
+    FunctionValue,
     Observed,
     Partial,
+    ScopeId,
     Sort,
     Thing,
     Value,
@@ -25,6 +25,7 @@ from triton_mutlint.host.values.values import (
     thing,
     told,
 )
+from triton_mutlint.host.values.written import Spot, Written, hashed_once
 
 AT_RUN_TIME = "it is computed at run time"
 PASSED = "it is what a caller passes"
@@ -240,3 +241,28 @@ def op_name(library: Library | None, name: Value) -> Value:
     local = texts[0] if len(texts) == 1 and not named.things else Written(hole("name"))
     space = "" if "::" in local else as_text(library.namespace if library is not None else None, "…") + "::"
     return written(space + local, local.spot)
+
+
+def snapshot(values: Iterable[Value | None], state: State, shared: State) -> State:
+    """What the containers in some values, and the closures of functions among them, hold now."""
+    found = State(scopes=state.scopes)
+    pending = [value for value in values if value is not None]
+    while pending:
+        value = pending.pop()
+        for cell in value.cells - found.heap.keys():
+            content = found.heap[cell] = state.cell(cell) or Cell()
+            pending.extend((content.rest, *content.fields.values()))
+        for one in value.things:
+            if isinstance(one, Partial):
+                pending.extend((one.function, *one.positional, *(given for _, given in one.keywords)))
+            elif isinstance(one, (FunctionValue, ClassValue)):
+                pending.extend(_around(one.scope, found, state, shared))
+    return found
+
+
+def _around(scope: ScopeId | None, found: State, state: State, shared: State) -> Iterator[Value]:
+    """Take over the names of a scope and of those around it; gives what they hold."""
+    while scope is not None and scope not in found.names:
+        names = found.names[scope] = {**shared.names.get(scope, {}), **state.names.get(scope, {})}
+        yield from names.values()
+        scope = state.scopes.get(scope)

@@ -10,8 +10,7 @@ from dataclasses import replace
 from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.host.model import Form
 from triton_mutlint.host.modules.module import External
-from triton_mutlint.host.registrations.real_calls import RealCalls
-from triton_mutlint.host.registrations.snapshots import snapshot
+from triton_mutlint.host.registrations.known import RealCalls
 from triton_mutlint.host.registrations.things import (
     AT_RUN_TIME,
     Event,
@@ -31,6 +30,7 @@ from triton_mutlint.host.registrations.things import (
     op_of,
     opaque,
     pending,
+    snapshot,
     string,
     strings,
     take,
@@ -38,7 +38,7 @@ from triton_mutlint.host.registrations.things import (
 )
 from triton_mutlint.host.state.core import World
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.arguments import Arguments
+from triton_mutlint.host.values.groups import Arguments
 from triton_mutlint.host.values.values import (
     NO_VALUE,
     NONE,

@@ -7,17 +7,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from triton_mutlint.host.model import OpRegistration
 from triton_mutlint.host.modules.module import HostFunction, HostModule
 from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.state.effects import Effects
-from triton_mutlint.host.state.loosening import Loosening
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.torch.compiled_ops import CompiledOps
-from triton_mutlint.host.values.arguments import Arguments
-from triton_mutlint.host.values.cells import Cell
+from triton_mutlint.host.torch.known_schemas import CompiledOps
+from triton_mutlint.host.values.groups import Arguments, Cell
 from triton_mutlint.host.values.values import (
     NONE,
     UNSEEN,
@@ -41,7 +38,9 @@ class TooLargeError(Exception):
     """An op's code takes more steps than are spent on one."""
 
 
-class Kernels(Protocol):
+class Kernels:
+    """What launched kernels write: here for code that launches none, as while files are imported, or kernels tuned."""
+
     def wait(self) -> None:
         """Return when there are verdicts to ask for."""
 
@@ -51,6 +50,7 @@ class Kernels(Protocol):
 
         There are several verdicts where it may be any of several jit functions; `names` are its own.
         """
+        return "it is not launched"
 
     def beyond(self, module: HostModule, verdict: KernelReport, given: Mapping[str, LaunchArgument],
                ruled_out: Set[str], unsettled: Set[str] = frozenset()) -> Beyond | None:
@@ -59,6 +59,7 @@ class Kernels(Protocol):
         Of the parameters that its values seem to rule out, those are named that it may store through all the same,
         whatever is in the names in `unsettled`.
         """
+        return None
 
 
 @dataclass
@@ -70,6 +71,7 @@ class Shared:
     """
 
     globals: dict[int, Value] = field(default_factory=dict)
+    members: dict[int, Mapping[str, Value]] = field(default_factory=dict)  # of classes
     evaluating: set[int] = field(default_factory=set)
     results: dict[object, tuple[Value, Effects]] = field(default_factory=dict)
     scopes: dict[ScopeId, ScopeId | None] = field(default_factory=dict)
@@ -86,22 +88,6 @@ class Shared:
 
     def __post_init__(self) -> None:
         self.state.base = self.state.heap
-
-
-class _NoKernels:
-    """For code that launches none: what is run while files are imported, or while kernels are tuned."""
-
-    def wait(self) -> None:
-        return None
-
-    def verdicts(self, *_: object) -> str:
-        return "it is not launched"
-
-    def beyond(self, *_: object) -> None:
-        return None
-
-
-NO_KERNELS: Kernels = _NoKernels()
 
 
 @dataclass(frozen=True)
@@ -139,6 +125,7 @@ class Activation:
     take: Take | None = None  # of a generator: what is done with each value, where it stands at `yield`
     taker: Activation | None = None  # the call that does it
     site: Location | None = None  # where it was called, if its own code is none of the project
+    is_class: bool = False  # it is no call, but the body of a class
     stopped: bool = False  # whether it goes on no more after the statement that runs
     breaks: list[State] = field(default_factory=list)
     continues: list[State] = field(default_factory=list)
@@ -151,7 +138,7 @@ class Activation:
     started: float = field(default_factory=time.monotonic)
 
 
-class Core(Loosening):
+class Core:
     """The interpreter's state that no part owns alone.
 
     Expressions are evaluated in `state`, which they change in place, and in the call `here`.
@@ -225,6 +212,13 @@ class Core(Loosening):
             shared.heap.update(own.heap)
             shared.names.update((scope, {**shared.names.get(scope, {}), **names}) for scope, names in own.names.items())
             self.steps, self.effects, self.active, self.watch = steps, effects, active, watch
+
+    @property
+    def closure(self) -> ScopeId | None:
+        """The scope whose names a function sees that is made here: not that of a class; None for a module's."""
+        if self.here.name == "<module>":
+            return None
+        return self.scopes.get(self.here.scope) if self.here.is_class else self.here.scope
 
     def step(self) -> None:
         self.steps += 1

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from triton_mutlint.host.modules.module import HostModule
-from triton_mutlint.host.values.cells import Cell, merged
+from triton_mutlint.host.values.groups import Cell, merged
 from triton_mutlint.host.values.values import (
     NO_VALUE,
     NOTHING,

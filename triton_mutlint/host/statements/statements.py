@@ -11,7 +11,7 @@ from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.statements.exits import Exits, either
 from triton_mutlint.host.torch import table as torch_table
-from triton_mutlint.host.values.cells import Cell
+from triton_mutlint.host.values.groups import Cell
 from triton_mutlint.host.values.values import (
     PLAIN,
     TENSOR,
@@ -139,8 +139,7 @@ class Statements(Exits):
 
     def _s_classdef(self, node: ast.ClassDef) -> State:
         self.here.captured = True
-        scope = None if self.here.name == "<module>" else self.here.scope
-        made = thing(ClassValue(self.here.module, node, scope))
+        made = thing(ClassValue(self.here.module, node, self.closure))
         for inner in node.body:
             value = getattr(inner, "value", None)
             if isinstance(inner, (ast.Assign, ast.AnnAssign, ast.Expr)) and value is not None:

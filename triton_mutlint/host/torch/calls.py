@@ -14,8 +14,7 @@ from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.schema import Schema
 from triton_mutlint.host.torch.table import Result, TorchEffect, applied
-from triton_mutlint.host.values.arguments import Arguments
-from triton_mutlint.host.values.cells import merged
+from triton_mutlint.host.values.groups import Arguments, merged
 from triton_mutlint.host.values.values import (
     NOTHING,
     UNSEEN,

@@ -11,8 +11,7 @@ from enum import IntFlag
 from typing import Union
 
 from triton_mutlint.host.modules.module import External, HostFunction, HostModule
-from triton_mutlint.host.values.hashing import hashed_once
-from triton_mutlint.host.values.texts import Written
+from triton_mutlint.host.values.written import Written, hashed_once
 
 Names = frozenset[str]
 NOTHING: Names = frozenset()
@@ -158,9 +157,6 @@ def is_callable(value: Value) -> bool:
     """Whether the value is a function, a class or the like for certain; names outside may stand for anything."""
     sure = all(not isinstance(thing, (Attribute, External, Super)) for thing in value.things)
     return bool(value.things) and sure and not value.cells and not value.kind and not value.roots
-
-
-# --------------------------------------------------------------------------- what can be called
 
 
 @hashed_once

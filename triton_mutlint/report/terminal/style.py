@@ -101,6 +101,18 @@ def clauses(found: Iterable[tuple[str, str, Sequence[str], str]], limit: int) ->
     return pieces
 
 
+def aligned(rows: Sequence[tuple[Sequence[tuple[str, str]], Sequence[Text]]], width: int) -> Lines:
+    """A table: each row has cells (a text and its style), which stand in columns, and what flows after them."""
+    widths = [max(cells(text) for text, _ in column) for column in zip(*(row for row, _ in rows), strict=True)]
+    lines: Lines = []
+    for row, rest in rows:
+        line = Text("  ")
+        for (text, style), size in zip(row, widths, strict=True):
+            line.append(text, style).append(" " * (size - cells(text) + 2))
+        lines += flow(rest, width, line, 4)
+    return lines
+
+
 def cells(text: str) -> int:
     """The width of `text` in terminal cells."""
     return cell_len(text)

@@ -14,7 +14,7 @@ from pathlib import Path
 from triton_mutlint.contracts.spans import tree_of
 from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.registrations.jax import NAME, jax_calls
-from triton_mutlint.host.values.arguments import defaults
+from triton_mutlint.host.values.groups import defaults
 from triton_mutlint.rules.rule import KernelSubject
 from triton_mutlint.signature.launch_sites import Function, Launch, LaunchIndex, assignments, bound, index
 from triton_mutlint.types import Kernel, Location, ParameterReport, SourceFile

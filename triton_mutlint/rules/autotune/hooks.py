@@ -8,10 +8,9 @@ from pathlib import Path
 
 from triton_mutlint.host.library.library import Interpreter
 from triton_mutlint.host.modules.modules import HostModules
-from triton_mutlint.host.state.core import NO_KERNELS, World
+from triton_mutlint.host.state.core import Kernels, World
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.arguments import Arguments
-from triton_mutlint.host.values.cells import Cell
+from triton_mutlint.host.values.groups import Arguments, Cell
 from triton_mutlint.host.values.values import UNSEEN, FunctionValue, KernelValue, Sort, Thing, Value, thing
 from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.types import Autotune, Kernel, SourceFile
@@ -25,7 +24,7 @@ def untouched(kernel: Kernel, autotune: Autotune, sources: Iterable[SourceFile])
     module = modules.module(kernel.path)
     if module is None:
         return frozenset()
-    host = Interpreter(World(modules, NO_KERNELS, {}))
+    host = Interpreter(World(modules, Kernels(), {}))
     host.state, host.here = State(base=host.module_state.heap, scopes=host.scopes), host.top(module)
     try:
         with watched(_SECONDS):

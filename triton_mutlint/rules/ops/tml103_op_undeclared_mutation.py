@@ -53,8 +53,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.rules.ops.op_effects import declares, related, unfixed
-from triton_mutlint.rules.rule import Rule
+from triton_mutlint.rules.rule import Rule, declares, related, unfixed
 from triton_mutlint.types import Change, Finding, ListKind, OpArgument, OpMutation, OpReport, Severity
 
 _WRITES = (OpMutation.WRITTEN, OpMutation.MAYBE)

@@ -44,8 +44,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.rules.ops.op_effects import declares, unfixed
-from triton_mutlint.rules.rule import Rule
+from triton_mutlint.rules.rule import Rule, declares, unfixed
 from triton_mutlint.types import Change, Finding, ListKind, Location, OpMutation, OpReport, Severity
 
 

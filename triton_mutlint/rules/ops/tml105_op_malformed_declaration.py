@@ -46,8 +46,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.rules.ops.op_effects import unfixed
-from triton_mutlint.rules.rule import Rule
+from triton_mutlint.rules.rule import Rule, unfixed
 from triton_mutlint.types import Finding, OpReport, Related, Severity
 
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 import __future__
 
 import ast
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
 from triton_mutlint.source.finder import ModulePlace
-from triton_mutlint.source.function_text import TRITON
+from triton_mutlint.source.function_text import TRITON, parameters
 from triton_mutlint.source.outline import Outline, outline
-from triton_mutlint.source.slicing.closures import parameters
+from triton_mutlint.source.slicing.scopes import OPEN, mentioned
 from triton_mutlint.source.walking import children, dotted, walk
+from triton_mutlint.types import split_lines
+
+_LISTING = re.compile(r"\b(?:globals|vars|locals|exec|eval)\b|sys\.modules")
 
 
 class ModuleText:
@@ -30,6 +34,16 @@ class ModuleText:
     def jits(self) -> frozenset[ast.AST]:
         """The functions that a decorator may make jit functions."""
         return frozenset(found.node for found in self.outline.jits)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return split_lines(self.text)
+
+    @cached_property
+    def is_listed(self) -> bool:
+        """Whether a function may look at all names of the module at once."""
+        return _LISTING.search(self.text) is not None and any(
+            not OPEN.isdisjoint(mentioned(found.node)) for found in self.outline.functions)
 
     def body(self, node: ast.FunctionDef) -> Body:
         """What the body of one of its functions reads from outside."""

@@ -13,13 +13,12 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
+from triton_mutlint.source.function_text import closure, parameters
 from triton_mutlint.source.outline import Function
-from triton_mutlint.source.slicing.closures import closure, parameters
-from triton_mutlint.source.slicing.importing import star_value
 from triton_mutlint.source.slicing.module_text import ModuleText
 from triton_mutlint.source.slicing.running import Runner, bind_waiting
 from triton_mutlint.source.slicing.scopes import Scope
-from triton_mutlint.source.slicing.spaces import Space, Surroundings
+from triton_mutlint.source.slicing.spaces import Space, Surroundings, star_value
 from triton_mutlint.source.slicing.stubs import UndecidedError, is_stand_in
 from triton_mutlint.source.slicing.tracing import PRIVATE
 from triton_mutlint.source.walking import dotted
@@ -62,8 +61,8 @@ class Namespace(Space):
     def __missing__(self, name: str) -> Any:
         if self.has_run and not self._may_find(name):
             raise KeyError(name)
-        with self.shared.loading():
-            self.settle()
+        with self.shared.session:
+            self.settle(name)
             if name not in self:
                 self._find(name)
         return dict.__getitem__(self, name)
@@ -74,11 +73,11 @@ class Namespace(Space):
             return True
         return bool(self.stars) and name not in _BUILTINS  # what hides one of these is bound at once
 
-    def settle(self) -> None:
-        """Run the body, if it has not been."""
+    def settle(self, name: str = "") -> None:
+        """Run the body, if it has not been; where a name is asked for, what does not concern it waits."""
         if not self.has_run:
             self.has_run = True
-            Runner(self).block(self.scope.body)
+            Runner(self, name).block(self.scope.body)
 
     def _find(self, name: str) -> None:
         """Bind `name`, or raise `KeyError`."""
@@ -144,9 +143,10 @@ class Namespace(Space):
         """Take in what others have bound to attributes of the module."""
         given = vars(self.proxy)
         if len(given) != self._own:
-            self.settle()
             for name in list(given)[self._own:]:
-                self.waiting.pop(name, None)
+                self.settle(name)
+                if name in self.waiting:
+                    bind_waiting(self, name)
                 self[name] = given.pop(name)
 
     def inner(self, parents: tuple[Function | ast.ClassDef, ...]) -> Namespace:

@@ -12,17 +12,22 @@ import contextlib
 import re
 from collections.abc import Iterable, Set
 from functools import cached_property
-from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
-from triton_mutlint.source.slicing.importing import import_value, is_available, space_of, star_names, star_value
 from triton_mutlint.source.slicing.jitdefs import bound
-from triton_mutlint.source.slicing.scopes import DEFINITIONS, Binding, bound_by, is_plain_with, mentioned
-from triton_mutlint.source.slicing.spaces import Space, reason
+from triton_mutlint.source.slicing.scopes import Binding, bound_by, defines, is_plain_with, is_timed, mentioned
+from triton_mutlint.source.slicing.spaces import (
+    Space,
+    import_value,
+    is_available,
+    is_fixed,
+    reason,
+    star_names,
+    star_value,
+)
 from triton_mutlint.source.slicing.stubs import Missing, UndecidedError, find_missing
 from triton_mutlint.source.walking import bound_in
 
-_FIXED = (int, float, complex, str, bytes, type(None), FunctionType, BuiltinFunctionType, ModuleType, Missing)
 _HAS_TRITON = re.compile(r"_*(HAS|HAVE)_TRITON|_*(IS_)?TRITON_(IS_)?AVAILABLE")  # often asks for a driver, too
 _NOTHING = (ast.Pass, ast.Global, ast.Nonlocal, ast.Return)
 _BUILTINS = frozenset(vars(builtins))
@@ -31,36 +36,36 @@ _BUILTINS = frozenset(vars(builtins))
 class Runner:
     """Runs the body of one space.
 
-    Of a function, only those statements are run that concern the functions and classes in it.
+    Of a function, only those statements are run that concern the functions and classes in it; of a module of which a
+    name is `asked` for, what does not concern it waits.
     """
 
-    def __init__(self, space: Space) -> None:
-        self.space, self.scope = space, space.scope
+    def __init__(self, space: Space, asked: str = "") -> None:
+        self.space, self.scope, self.asked = space, space.scope, asked
+        self.is_function = isinstance(space.owner, (ast.FunctionDef, ast.AsyncFunctionDef))
         self.is_sure = True  # that the statement would be run
         self.is_tried = False  # an error that it raises is caught by the file
 
     @cached_property
     def wanted(self) -> set[str] | None:
         """The names that matter at once, where that is not all: in a function, those that functions and classes in it
-        reach; in a linted file, those that jit functions and launches reach. Where kernels were asked for by name, the
-        jit functions are these.
+        reach; in a linted file, those that jit functions and launches reach; in another, those that the name reaches
+        that is asked for. Where kernels were asked for by name, the jit functions are these.
         """
         if self.is_function:
-            inner = (node for node in self.scope.body if isinstance(node, ast.stmt) and _defines(node))
+            inner = (node for node in self.scope.body if isinstance(node, ast.stmt) and defines(node))
             return self.scope.reach(name for node in inner for name in (*mentioned(node), *bound_in(node)))
         module = self.space.module
-        if not module.linted or self.space.owner is not None:
+        if self.space.owner is not None or (not module.linted and (not self.asked or module.is_listed)):
             return None
+        if not module.linted:
+            return self.scope.reach([self.asked])
         wanted = [found for found in module.outline.jits if found.node.name in module.kernels] or module.outline.jits
         jits = (name for found in wanted for name in (found.node.name, *mentioned(found.node)))
         launches = (name for call in module.outline.calls if isinstance(call.func, ast.Subscript)
                     for name in mentioned(call))
         makers = (found.parents[0].name for found in wanted if found.parents)
         return self.scope.reach([*jits, *launches, *makers])
-
-    @property
-    def is_function(self) -> bool:
-        return isinstance(self.space.owner, (ast.FunctionDef, ast.AsyncFunctionDef))
 
     def block(self, body: Iterable[ast.stmt]) -> None:
         """Run statements, whether or not those before them went well."""
@@ -92,8 +97,10 @@ class Runner:
         return None
 
     def _if(self, node: ast.If) -> None:
-        if self.is_function and self._is_unwanted(
-                name for inner in (*node.body, *node.orelse) for name in (*bound_in(inner), *self._touched(inner))):
+        inside = [inner for branch in (node.body, node.orelse) for inner in branch]
+        if self.is_function and self.wanted is not None and self.wanted.isdisjoint(
+                name for inner in inside for name in (
+                    *bound_in(inner), *(() if isinstance(inner, (ast.If, ast.Try)) else self.scope.touched(inner)))):
             return
         value = self.space.attempt(ast.copy_location(ast.UnaryOp(ast.Not(), node.test), node.test))
         if not isinstance(value, Missing):
@@ -106,12 +113,6 @@ class Runner:
             names = {name for inner in branch for name in bound_in(inner)}
             self.space.notes.update((name, f"the condition above `{name}` {why}") for name in names)
         self.is_sure = before
-
-    def _is_unwanted(self, names: Iterable[str]) -> bool:
-        return self.wanted is not None and self.wanted.isdisjoint(names)
-
-    def _touched(self, node: ast.stmt) -> Iterable[str]:
-        return () if isinstance(node, (ast.If, ast.Try)) else self.scope.touched(node)
 
     def _try(self, node: ast.Try) -> BaseException | None:
         """The handlers are run where the body does not go well: all of them, if what it raises is not known."""
@@ -161,11 +162,10 @@ class Runner:
         for alias in node.names:
             if alias.name == "*":
                 assert isinstance(node, ast.ImportFrom)
+                self._catch_up(frozenset())
                 space.stars.append(node)
                 for name in star_names(space, node) & {*space, *space.waiting, *_BUILTINS}:
-                    space.waiting.pop(name, None)
-                    with contextlib.suppress(KeyError):
-                        space[name] = star_value(space, name, [node])
+                    self._wait(name, Binding(node, alias))
             else:
                 self._wait(bound_by(alias, node), Binding(node, alias))
 
@@ -175,18 +175,17 @@ class Runner:
 
     def _other(self, node: ast.stmt) -> BaseException | None:
         binds, touched = [*bound_in(node)], self.scope.touched(node)
-        matters = binds or touched or self.scope.is_blind(node)
-        matters = matters or (self.is_tried and isinstance(node, (ast.Expr, ast.Assert, ast.Raise)))
-        is_unwanted = matters and self._is_unwanted({*binds, *touched})
-        if not matters or (is_unwanted and self.is_function):
+        concerned, is_blind = {*binds, *touched}, self.scope.is_blind(node)
+        is_unwanted = self.wanted is not None and self.wanted.isdisjoint(concerned)
+        if (is_unwanted and self.is_function) or not (concerned or is_blind or (
+                self.is_tried and isinstance(node, (ast.Expr, ast.Assert, ast.Raise)))):
             return None
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not touched and not _is_timed(node):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not touched and not is_timed(node):
             if not any(binding.is_triton for binding in self.scope.by_name[node.name]):
                 self._wait(node.name, Binding(node))
             return None
-        if is_unwanted and self.is_sure and not self.is_tried and self._can_wait(binds, touched):
-            for name in binds:
-                self._wait(name, Binding(node))
+        if is_unwanted and self.is_sure and not (self.is_tried or is_blind) and self._can_wait(node, touched):
+            self._wait_together(node, concerned)
             return None
         if not self.is_sure and touched:
             self._lose(node, f"may be changed where a condition holds that is not known (line {node.lineno})")
@@ -194,18 +193,41 @@ class Runner:
                 return None
         return self.run(node, binds)
 
-    def _can_wait(self, binds: list[str], touched: Set[str]) -> bool:
-        """Whether a statement binds names of its own, and changes none here."""
-        by_name = self.scope.by_name
-        return all(len(by_name[name]) == 1 for name in binds) and all(
-            binding.alias is not None for name in touched for binding in by_name.get(name, ()))
+    def _can_wait(self, node: ast.stmt, touched: Set[str]) -> bool:
+        """Whether a statement would come to the same later.
+
+        It binds and reads what is bound once, and changes only what waits as well: in a linted file also what is
+        imported.
+        """
+        by_name, linted, own = self.scope.by_name, self.space.module.linted, {*bound_in(node)}
+        late = {name for name, binding in self.space.waiting.items() if binding.is_late} | own
+        return all(len(by_name.get(name, ())) < 2 for name in (*own, *mentioned(node))) and all(
+            name in late or (linted and all(binding.alias is not None for binding in by_name.get(name, ())))
+            for name in touched)
+
+    def _wait_together(self, node: ast.stmt, names: Set[str]) -> None:
+        """A statement waits, with those whose values it changes."""
+        waiting = self.space.waiting
+        before = {b for name in names if (b := waiting.get(name)) is not None and b.is_late}
+        first = sorted({n for binding in before for n in (*binding.first, binding.node)}, key=lambda n: n.lineno)
+        together = Binding(node, first=tuple(first), is_late=True)
+        for name in [*bound_in(node), *(name for name, binding in waiting.items() if binding in before)]:
+            self._wait(name, together)
+
+    def _catch_up(self, touched: Set[str], is_blind: bool = True) -> None:
+        """Bind what waits before a statement that may change what it is made of: any name, if it is blind."""
+        for name, binding in list(self.space.waiting.items()):
+            if name in self.space.waiting and (
+                    is_blind or not touched.isdisjoint(self.scope.reach([name])) if binding.is_late
+                    else binding.alias is not None and "@" + binding.module in touched):
+                bind_waiting(self.space, name)
 
     def run(self, node: ast.stmt, binds: list[str]) -> BaseException | None:
         """Run one statement, whatever it does; why it did not go well."""
         space = self.space
         error: BaseException | None = None
         if touched := self.scope.touched(node):
-            self._import_before(touched)
+            self._catch_up(touched, self.scope.is_blind(node))
         try:
             if isinstance(node, ast.FunctionDef) and node in space.module.jits:
                 space[node.name] = bound(space, node)
@@ -232,12 +254,6 @@ class Runner:
         """Why a statement that gave these values did not go well: one of them is a stand-in."""
         return next((UndecidedError(missing) for value in values if (missing := find_missing(value)) is not None), None)
 
-    def _import_before(self, touched: Set[str]) -> None:
-        """Bind what waits to be imported from a module before a statement that may change it there."""
-        for name, binding in list(self.space.waiting.items()):
-            if binding.alias is not None and "@" + binding.module in touched and name in self.space.waiting:
-                bind_waiting(self.space, name)
-
     def _settle(self, name: str) -> None:
         """What a name has been bound to stays, unless it is known better."""
         imported = next((b for b in self.scope.by_name.get(name, ()) if b.is_triton), None)
@@ -256,7 +272,7 @@ class Runner:
         for name in self.scope.touched(node):
             if name in self.space.waiting and not blind:
                 bind_waiting(self.space, name)
-            if blind or (name in self.space and not _is_fixed(self.space[name])):
+            if blind or (name in self.space and not is_fixed(self.space[name])):
                 self.space.waiting.pop(name, None)
                 self.space[name] = self.space.missing(name, why)
 
@@ -266,34 +282,19 @@ def bind_waiting(space: Space, name: str) -> None:
     binding = space.waiting.pop(name)
     node = binding.node
     if binding.alias is None:
-        Runner(space).run(node, [*bound_in(node)])
+        for other in [other for other, same in space.waiting.items() if same is binding]:
+            del space.waiting[other]
+        for statement in (*binding.first, node):
+            Runner(space).run(statement, [*bound_in(statement)])
         return
     assert isinstance(node, (ast.Import, ast.ImportFrom))
     try:
-        space[name] = import_value(space, node, binding.alias)
+        if binding.alias.name == "*" and isinstance(node, ast.ImportFrom):
+            with contextlib.suppress(KeyError):  # it is bound where a condition holds that does not
+                space[name] = star_value(space, name, [node])
+        else:
+            space[name] = import_value(space, node, binding.alias)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # linted code is run
         space[name] = space.missing(name, reason(error))
-
-
-def _defines(node: ast.stmt) -> bool:
-    """Whether a function or class stands in a statement."""
-    return any(isinstance(inner, DEFINITIONS) for inner in ast.walk(node))
-
-
-def _is_timed(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether it makes a difference when a function is made: parts of it are evaluated then."""
-    parts = [*node.args.defaults, *filter(None, node.args.kw_defaults),
-             *(d for d in node.decorator_list if isinstance(d, ast.Call))]
-    own = any(node.name in mentioned(decorator) for decorator in node.decorator_list)
-    return own or any(not isinstance(part, ast.Constant) for part in parts)
-
-
-def _is_fixed(value: object) -> bool:
-    """Whether nothing can change a value, other than by giving its name another one."""
-    if isinstance(value, (tuple, frozenset)):
-        return all(map(_is_fixed, value))
-    if isinstance(value, ModuleType) and space_of(value) is not None:
-        return False  # its attributes may be changed
-    return isinstance(value, _FIXED) or type(value).__name__ in ("constexpr", "dtype", "JITFunction", "Dtype")

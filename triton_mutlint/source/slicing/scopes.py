@@ -13,8 +13,8 @@ from triton_mutlint.source.walking import bound_in, dotted, walk
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _CALLING = (ast.Assign, ast.AnnAssign, ast.Expr, *DEFINITIONS)  # change nothing but by what they call
-_OPEN = frozenset({"exec", "eval", "globals"})  # these reach every name
-_BUILTINS = frozenset(vars(builtins)) - _OPEN - {"setattr", "delattr", "next"}
+OPEN = frozenset({"exec", "eval", "globals"})  # these reach every name
+_BUILTINS = frozenset(vars(builtins)) - OPEN - {"setattr", "delattr", "next"}
 _GLOBAL = "global "  # before a name that a function binds here
 _MADE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.Call)  # anew, and can be changed
 _LITERALS = (ast.Constant, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare)
@@ -22,10 +22,15 @@ _LITERALS = (ast.Constant, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Co
 
 @dataclass(frozen=True, eq=False)
 class Binding:
-    """A statement that binds a name; `alias` is what of an import does."""
+    """A statement that binds a name; `alias` is what of an import does.
+
+    Where it `is_late`, it would be run at once if its names were asked for, after the statements in `first`.
+    """
 
     node: ast.stmt
     alias: ast.alias | None = None
+    first: tuple[ast.stmt, ...] = ()
+    is_late: bool = False
 
     @property
     def module(self) -> str:
@@ -95,7 +100,7 @@ class Scope:
         if node not in self._touched:
             self._touched[node] = self._changed_by(node)
         names = self._touched[node]
-        if _OPEN.isdisjoint(names):
+        if OPEN.isdisjoint(names):
             return names
         return {name for name, bindings in self.by_name.items()
                 if any(b.alias is None or _is_changeable(b) for b in bindings)}
@@ -103,7 +108,7 @@ class Scope:
     def is_blind(self, node: ast.stmt) -> bool:
         """Whether the statement may bind any name of the body."""
         self.touched(node)
-        return not _OPEN.isdisjoint(self._touched[node])
+        return not OPEN.isdisjoint(self._touched[node])
 
     @cached_property
     def is_open(self) -> bool:
@@ -135,7 +140,7 @@ class Scope:
             else:
                 found.update(bound_in(binding.node))
                 found.update(n for n in mentioned(binding.node)
-                             if n in self.by_name or n in _OPEN or n.startswith(_GLOBAL))
+                             if n in self.by_name or n in OPEN or n.startswith(_GLOBAL))
         return frozenset(found)
 
     def _changed_by(self, node: ast.stmt) -> Set[str]:
@@ -145,7 +150,7 @@ class Scope:
         reached = self.reach(name for part in parts for name in mentioned(part))
         altered = {name for part in parts for name in _altered(part) if name in self.by_name}
         altered.update(name.removeprefix(_GLOBAL) for name in reached if name.startswith(_GLOBAL))
-        return altered.union(name for name in reached if name in _OPEN or name.startswith("@")
+        return altered.union(name for name in reached if name in OPEN or name.startswith("@")
                              or any(map(_is_changeable, self.by_name.get(name, ()))))
 
     def _is_harmless(self, parts: list[ast.AST]) -> bool:
@@ -215,6 +220,19 @@ def mentioned(node: ast.AST) -> Iterator[str]:
             yield from ["globals"] if dotted(inner) == ("sys", "modules") else []
         elif isinstance(inner, ast.Call) and not inner.args and dotted(inner.func) in (("vars",), ("locals",)):
             yield "globals"
+
+
+def defines(node: ast.stmt) -> bool:
+    """Whether a function or class stands in a statement."""
+    return any(isinstance(inner, DEFINITIONS) for inner in ast.walk(node))
+
+
+def is_timed(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether it makes a difference when a function is made: parts of it are evaluated then."""
+    parts = [*node.args.defaults, *filter(None, node.args.kw_defaults),
+             *(d for d in node.decorator_list if isinstance(d, ast.Call))]
+    own = any(node.name in mentioned(decorator) for decorator in node.decorator_list)
+    return own or any(not isinstance(part, ast.Constant) for part in parts)
 
 
 def _altered(node: ast.AST) -> Iterator[str]:

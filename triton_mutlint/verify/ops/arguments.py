@@ -8,8 +8,10 @@ torch's (`float16`, `cpu`).
 from __future__ import annotations
 
 import ast
+import itertools
 import random
 import re
+from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -26,6 +28,7 @@ _TENSOR = re.compile(r"\*(\w+)\[([\d, ]*)(?:; ([\d, ]*))?\]")
 _SIZES = ((33,), (9, 17), (16, 16), (9, 11, 8), (2, 8, 16, 16), (2, 8, 9, 16))
 _INTEGRAL = re.compile(r"ind(ex|ices)|(^|_)ids?$|label|target|offsets|cu_|length|lens?$|slot|table|position")
 _COUNTS = re.compile(r"^n(_?\w+)?$|num|size|numel|count|length")
+_COMBINED = 1000  # calls with several changes
 _LARGEST = 4096  # of a size that a comparison in the code suggests
 _SPOKEN = ("bool", "float", "int", "number", "str", "SymInt")  # a default of another kind is no literal
 _PLAIN: Mapping[str, tuple[str, ...]] = {
@@ -68,33 +71,64 @@ def cases(job: OpJob, takes: Sequence[OpParameter]) -> Generator[Case, bool, Non
     """The calls to try, one after the other; sent back is whether the op took the last one.
 
     First those that are given or, without any, the same call on tensors of several shapes and types, until the op
-    takes some; then these with one argument changed at a time, and at last with several at random.
+    takes some, or at random; then these with one argument changed at a time, and at last with several at random.
     """
     bases: list[Case] = []
-    for case in job.given or tuple(_plain_calls(takes, job.words)):
+    source = random.Random(job.name)  # noqa: S311 - the same calls every time
+    for case in job.given or itertools.chain(_plain_calls(takes, job.words), _any_calls(takes, job.words, source)):
         if (yield case):
             bases.append(case)
         if not job.given and len(bases) == 3:
             break
-    changes = [(base, change) for base in bases for change in _changes(base, takes, job.words)]
-    changes.sort(key=lambda pair: pair[1][0])  # those of each kind for every base before the next kind
-    useful = []
-    for base, (_, change) in changes:
+    useful: list[tuple[Case, Case]] = []
+    for base, change in _in_turns(bases, takes, job.words):
         if (yield {**base, **change}):
             useful.append((base, change))
-    source = random.Random(job.name)  # noqa: S311 - the same calls every time
-    while len(useful) > 1:
+    for _ in range(_COMBINED if len(useful) > 1 else 0):
         base, change = source.choice(useful)
         others = [c for b, c in source.sample(useful, min(3, len(useful))) if b == base]
         yield {**base, **{n: t for other in others for n, t in other.items()}, **change}
+
+
+def _in_turns(bases: Sequence[Case], takes: Sequence[OpParameter], words: Words) -> Iterator[tuple[Case, Case]]:
+    """Every change of every call: flags and compared values first, then one of each kind of each call in turn."""
+    known: set[frozenset[tuple[str, str]]] = set()
+    count: Counter[tuple[int, int]] = Counter()
+    listed = []
+    for number, base in enumerate(bases):
+        for turn, change in _changes(base, takes, words):
+            again = frozenset(change.items()) in known  # of another call
+            known.add(frozenset(change.items()))
+            count[number, turn] += 1
+            listed.append(((again, turn > 0, count[number, turn], turn), base, change))
+    yield from ((base, change) for _, base, change in sorted(listed, key=lambda one: one[0]))
 
 
 def _plain_calls(takes: Sequence[OpParameter], words: Words) -> Iterator[Case]:
     """The same call on tensors of each shape; of types by name, then all of one type; a matrix with vectors."""
     for element in ("", "fp32", "i64", "bf16", "i32"):
         for sizes in _SIZES if element in ("", "fp32") else _SIZES[:3]:
-            for later in dict.fromkeys((sizes, sizes[-1:])):
+            for later in dict.fromkeys((sizes, sizes[-1:] if sum(p.is_tensor for p in takes) > 1 else sizes)):
                 yield _call(takes, words, sizes, later, element)
+
+
+def _any_calls(takes: Sequence[OpParameter], words: Words, source: random.Random) -> Iterator[Case]:
+    """Calls at random, without end: each tensor has its own type and rank, but all sizes are among few."""
+    dtypes = [_element(d) for d in words.dtypes] + ["fp32", "fp32", "bf16", "i8", "i32", "i64", "fp8e4nv", ""]
+    while True:
+        few = source.choice(((128, 128, 128), (16, 32, 64), (2, 128, 256), (1, 8, 16)))
+        common = source.choice(dtypes)
+        case: dict[str, str] = {}
+        for p in takes:
+            rank = source.choice((1, 1, 2, 2, 2, 3, 3, 4))
+            sizes = [source.choice(few) for _ in range(rank)] if rank < 4 else [2, few[0], 4, few[-1]]
+            own = _call([p], words, sizes, sizes, source.choice((common, common, source.choice(dtypes))))
+            if p.is_tensor and source.random() < 0.2:
+                own = {n: _strided(text) for n, text in own.items()}
+            elif not p.is_tensor and source.random() < 0.5:
+                own = {p.name: source.choice(_choices(p, words, sizes))}
+            case.update(own)
+        yield case
 
 
 def _call(takes: Sequence[OpParameter], words: Words, first: Sequence[int], later: Sequence[int], element: str) -> Case:
@@ -121,13 +155,14 @@ def _choices(p: OpParameter, words: Words, sizes: Sequence[int]) -> list[str]:
         near = [str(int(n) + d) for n in words.numbers for d in (0, 1, -1)]
         found = [*ordinary, *near, "0", "2", "-1"]
     elif p.kind in ("ScalarType", "dtype"):
-        found = [*words.dtypes, "float32", "float16"]
+        found = [*words.dtypes, "float32", "float16", "int8", "float8_e4m3fn"]
     elif p.kind == "str":
         found = [*map(repr, words.texts), *_PLAIN["str"]]
     else:
         found = [*_PLAIN.get(p.kind, ("None",)), *(str(float(n)) for n in words.numbers if p.kind == "float")]
     if p.is_list:
-        found = [f"({', '.join([v] * 2)},)" for v in found]
+        whole = [f"{tuple(sizes)}", f"{(*[1] * (len(sizes) - 1), sizes[-1])}"] if p.kind in ("int", "SymInt") else []
+        found = [*whole, *(f"({', '.join([v] * 2)},)" for v in found)]
     return list(dict.fromkeys([*found, *(("None",) if p.is_optional else ())]))
 
 
@@ -136,12 +171,13 @@ def _changes(base: Case, takes: Sequence[OpParameter], words: Words) -> Iterator
     tensors = [p.name for p in takes if p.is_tensor and base.get(p.name, "None") != "None"]
     sizes = next((m[2] for n in tensors if (m := _TENSOR.search(base[n]))), "1")
     first = [int(size) for size in sizes.split(",") if size.strip()] or [1]
+    compared = {str(int(n) + d) for n in words.numbers for d in (0, 1, -1)}
     for p in takes:
         if p.is_tensor and p.is_optional:
             yield 0, {p.name: "None" if p.name in tensors else _call([p], words, first, first, "")[p.name]}
         elif not p.is_tensor:
             few = p.kind in ("bool", "str") or p.is_optional
-            yield from ((0 if few else 2, {p.name: text}) for text in _choices(p, words, first)
+            yield from ((0 if few or text in compared else 2, {p.name: text}) for text in _choices(p, words, first)
                         if text != base.get(p.name))
     numbers = {int(n) + d for n in words.numbers for d in (0, 1) if 0 < n < _LARGEST}
     for size in (*sorted(numbers), 1, 0):
@@ -179,9 +215,13 @@ def _strided(text: str) -> str:
 
 
 def _retyped(text: str, dtype: str) -> str:
-    element = next((e for e in ("fp16", "bf16", "fp32", "fp64", "i64", "i32", "i8", "u8", "i1")
-                    if str(torch_dtype(e)).removeprefix("torch.") == dtype), dtype)
-    return _TENSOR.sub(lambda m: m[0].replace(m[1], element, 1) if m[1][0] in "fb" else m[0], text)
+    return _TENSOR.sub(lambda m: m[0].replace(m[1], _element(dtype), 1) if m[1][0] in "fb" else m[0], text)
+
+
+def _element(dtype: str) -> str:
+    """How a kernel's pointer names one of torch's types."""
+    return next((e for e in ("fp16", "bf16", "fp32", "fp64", "i64", "i32", "i8", "u8", "i1", "fp8e4nv", "fp8e5")
+                 if str(torch_dtype(e)).removeprefix("torch.") == dtype), dtype)
 
 
 def _integers(text: str | None) -> list[int]:

@@ -6,22 +6,23 @@ import importlib
 import os
 import sys
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import torch
 
+from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.verify.ops.arguments import OpParameter, cases, parameters
 from triton_mutlint.verify.ops.observing import observed
-from triton_mutlint.verify.ops.paths import follow
+from triton_mutlint.verify.ops.paths import COMPILING, follow
 from triton_mutlint.verify.ops.wire import EAGER, Case, OpJob
-from triton_mutlint.verify.running.child import RunTimeoutError, limit_memory, limited, reason_of, silence
+from triton_mutlint.verify.running.child import limit_memory, reason_of, silence
 from triton_mutlint.verify.running.runtime import take_first_config
-from triton_mutlint.verify.wire import Begun, Finished, RunResult
+from triton_mutlint.verify.wire import Begun, Finished, RunResult, Settings
 
 LOADING = 60.0  # seconds for the import of an op's module
-COMPILING = 60.0  # seconds that a path takes besides, as it compiles
 _FRUITLESS = 60  # calls that the op refuses, one after the other, before no more are tried
 _TRIES = 3  # times the limit of a run, within which one is to be found that the op takes
 _FOR_GPUS = ("CUDA", "PrivateUse1", "XPU")
@@ -54,15 +55,12 @@ class _Tried:
 
 def work(job: OpJob, wanted: Sequence[int]) -> Iterator[Begun | RunResult | Finished]:
     """Make the runs numbered `wanted`, telling of each as it begins and ends."""
-    silence()
-    limit_memory(job.settings)
-    take_first_config()
-    torch.use_deterministic_algorithms(True, warn_only=True)  # fills what nobody wrote: it would differ by chance
+    prepare(job.settings)
     try:
-        with limited(max(LOADING, job.settings.timeout)):
+        with watched(max(LOADING, job.settings.timeout)):
             op = _loaded(job)
     except BaseException as error:  # the module's own code: it may raise anything, SystemExit included
-        late = isinstance(error, RunTimeoutError)
+        late = isinstance(error, TooLongError)
         yield Finished(refused="importing it took too long" if late else
                        str(error) if isinstance(error, LookupError) else f"{type(error).__name__}: {_first(error)}")
         return
@@ -75,6 +73,14 @@ def work(job: OpJob, wanted: Sequence[int]) -> Iterator[Begun | RunResult | Fini
         if result.status == "fault":  # a GPU answers nothing more in this process
             os._exit(1)
     yield Finished()
+
+
+def prepare(settings: Settings) -> None:
+    """Make this process fit to run code: silent, bounded, and the same every time."""
+    silence()
+    limit_memory(settings)
+    take_first_config()
+    torch.use_deterministic_algorithms(True, warn_only=True)  # fills what nobody wrote: it would differ by chance
 
 
 def _first(error: BaseException) -> str:
@@ -101,8 +107,15 @@ def _loaded(job: OpJob) -> CallableOp:
         function = implemented.get(f"{base}.{overload}" if overload else base)
         if function is None:
             raise LookupError(f"{job.name} is torch's own op, and importing {job.module} gives it no other body")
-        return CallableOp(lambda **given: function(*given.values()), one, takes)
+        return CallableOp(partial(_as_torch_does, function, one._schema), one, takes)
     return CallableOp(one, one, takes)
+
+
+def _as_torch_does(function: Any, schema: Any, **given: Any) -> Any:
+    """Call what implements an op of torch's, whose parameters may have other names than the schema's arguments."""
+    by_name = {a.name for a in schema.arguments if a.kwarg_only}
+    return function(*(v for n, v in given.items() if n not in by_name),
+                    **{n: v for n, v in given.items() if n in by_name})
 
 
 def _note_implementations(device: str) -> dict[str, Any]:
@@ -139,7 +152,8 @@ def _eager(job: OpJob, op: CallableOp, number: int, tried: _Tried) -> RunResult:
         case = tried.following()
         if case is None:
             break
-        result = _timed(job, number, job.settings.timeout, case, lambda case=case: observed(job, op, number, case))
+        result = timed(job.settings, number, job.settings.timeout, partial(observed, job, op, number, case))
+        result = replace(result, given=case)
         tried.took = result.status == "ok"
         if tried.took:
             tried.good.append((-len(result.changed), case))
@@ -155,17 +169,19 @@ def _on_path(job: OpJob, op: CallableOp, number: int, tried: _Tried) -> RunResul
     path = job.runs[number].path
     good = [case for _, case in sorted(tried.good, key=lambda pair: pair[0])]
     case = good[job.runs[number].number % len(good)]
-    return _timed(job, number, job.settings.timeout + COMPILING, case,
-                  lambda: follow(path, job, op, number, case, good))
+    result = timed(job.settings, number, job.settings.timeout + COMPILING,
+                   partial(follow, path, job, op, number, case, good))
+    return replace(result, given=result.given or case)
 
 
-def _timed(job: OpJob, number: int, seconds: float, case: Case, run: Any) -> RunResult:
+def timed(settings: Settings, number: int, seconds: float, run: Callable[[], RunResult]) -> RunResult:
+    """The result of a run that may take so long, or of how it ended instead."""
     begun = time.monotonic()
     try:
-        with limited(seconds):
-            result: RunResult = run()
-    except RunTimeoutError:
-        result = RunResult(number, "timeout", f"still running after {seconds:g} s")
-    except BaseException as error:  # the op's own code: it may raise anything, SystemExit included
-        result = RunResult(number, *reason_of(error, job.settings))
-    return replace(result, given=result.given or dict(case), seconds=time.monotonic() - begun)
+        with watched(seconds):
+            result = run()
+    except TooLongError as error:
+        result = RunResult(number, "timeout", str(error))
+    except BaseException as error:  # the user's own code: it may raise anything, SystemExit included
+        result = RunResult(number, *reason_of(error, settings))
+    return replace(result, seconds=time.monotonic() - begun)

@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from triton_mutlint.types import OpArgument, OpMutation, OpReport
+from triton_mutlint.types import Finding, Location, OpArgument, OpMutation, OpReport
 from triton_mutlint.verify.judge import problems_of
 from triton_mutlint.verify.model import Agreement, Disagreement, OpArgumentOutcome, OpOutcome, Outcome, PathOutcome
 from triton_mutlint.verify.ops.subjects import OpSubject
-from triton_mutlint.verify.ops.wire import EAGER, FAKE, Case, OpJob
+from triton_mutlint.verify.ops.wire import EAGER, FAKE, Case, ModelJob, OpJob
 from triton_mutlint.verify.wire import Finished, RunResult
 
 _NO_FAKE = re.compile(r"no fake impl|UnsupportedOperator|no meta", re.IGNORECASE)
-_NO_DRIVER = re.compile(r"0 active drivers|could not find .*libcuda|No CUDA|NVIDIA driver")
+_NO_DRIVER = re.compile(r".*(0 active drivers|could not find .*libcuda|No CUDA|NVIDIA driver).*", re.DOTALL)
+_NEEDS_GPU = "it compiles the ops' kernels, which needs a GPU"
+_ABOUT_OPS = ("TML103", "TML104", "TML105", "TML106", "TML108", "TML109")
 _ASKS_DATA = re.compile(r"data[- ]?dependent|Cannot access data pointer|\.item\(\)", re.IGNORECASE)
 
 
@@ -34,9 +37,27 @@ def outcome_of(subject: OpSubject, finished: Finished | None, device: str) -> Op
         outside.update(result.outside)
     return OpOutcome(
         op.name, op.location, outcome, device, arguments if good else (), disagreements, len(eager), len(good),
-        problems_of([r for r in eager if r.status != "skipped"] if good else eager, finished.given_up), paths,
+        problems_of([r for r in eager if r.status != "skipped"], finished.given_up), paths,
         tuple(sorted(outside.items())), finished.refused,
         seconds=sum(r.seconds for r in finished.results))
+
+
+def model_outcome(name: str, place: Location, job: ModelJob, finished: Finished,
+                  findings: Sequence[Finding]) -> OpOutcome:
+    """The outcome of a model: its paths, and the findings on its ops; those on the op after which values part first."""
+    paths = tuple(PathOutcome(job.runs[r.run].path, r.status, _NO_DRIVER.sub(_NEEDS_GPU, r.message), given=r.given)
+                  for r in finished.results)
+    apart = [p for p in paths if p.status == "differs"]
+    named = [str((p.given or {}).get("op", "")) for p in apart]
+    about = sorted((f for f in findings if f.rule in _ABOUT_OPS), key=lambda f: f.op not in named)
+    told = tuple(f"{f.location.file}:{f.location.line}: {f.message} ({f.rule})" for f in about)
+    disagreements = [Disagreement("", f"{p.name}: {p.message}", "") for p in apart]
+    if told and disagreements:
+        disagreements[0] = replace(disagreements[0], help=f"see first: {'; '.join(told)}")
+    outcome = Outcome.FAILED if apart else Outcome.NOT_RUN if finished.refused else Outcome.RAN
+    return OpOutcome(name, place, outcome, job.settings.device, disagreements=tuple(disagreements), paths=paths,
+                     refused=finished.refused, findings=told, is_model=True,
+                     seconds=sum(r.seconds for r in finished.results))
 
 
 def _argument(argument: OpArgument, op: OpReport, job: OpJob, good: Sequence[RunResult]) -> OpArgumentOutcome:
@@ -98,7 +119,7 @@ def _path(op: OpReport, path: str, result: RunResult) -> PathOutcome:
     elif result.status == "error" and path == FAKE and _ASKS_DATA.search(message):
         rule, message = "TML109", f"its fake function asks for values, and has none: {message}"
     elif _NO_DRIVER.search(message):
-        message = "it compiles the op's kernels, which needs a GPU"
+        message = _NEEDS_GPU
     elif result.status == "differs" and path == FAKE:
         rule = "TML109"
     return PathOutcome(path, result.status, message, rule, result.given)

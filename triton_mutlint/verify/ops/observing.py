@@ -107,11 +107,12 @@ class _Writes(TorchDispatchMode):  # type: ignore[misc]  # torch has no types he
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if func is self._op and torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), _key(self._memory)):
-            keys = torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, _key(self._memory)))
+        key = "CUDA" if self._memory.device == "cuda" else "CPU"
+        if func is self._op and torch._C._dispatch_has_computed_kernel_for_dispatch_key(func.name(), key):
+            keys = torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, key))
             with self:
                 return func.redispatch(keys, *args, **kwargs)
-        if func is not self._op and torch.Tag.view_copy not in func.tags:
+        elif not self._memory.is_launching:
             named = {a.name: value for a, value in zip(func._schema.arguments, args, strict=False)} | kwargs
             for argument in func._schema.arguments:
                 if argument.alias_info is not None and argument.alias_info.is_write:
@@ -123,10 +124,6 @@ class _Writes(TorchDispatchMode):  # type: ignore[misc]  # torch has no types he
             for region in self._memory:
                 is_own = tensor.untyped_storage().data_ptr() == region.raw.untyped_storage().data_ptr()
                 region.is_touched |= is_own and tensor.numel() > 0
-
-
-def _key(memory: RunMemory) -> str:
-    return "CUDA" if memory.device == "cuda" else "CPU"
 
 
 @contextmanager

@@ -27,6 +27,7 @@ from triton_mutlint.verify.wire import RunResult
 if TYPE_CHECKING:
     from triton_mutlint.verify.ops.child import CallableOp
 
+COMPILING = 60.0  # seconds that a path takes besides, as it compiles
 Module = Any  # torch.nn.Module
 Example = tuple[Any, ...]
 
@@ -126,10 +127,11 @@ def _arguments(job: OpJob, op: CallableOp, case: Case) -> tuple[RunMemory, dict[
     """Tensors of their own memory: clones, as their makers give them."""
     memory = RunMemory(job.settings.device)
     given = made(case, op.takes, memory, job.values, 0)
-    return memory, tree_map_only(torch.Tensor, _own, given)
+    return memory, tree_map_only(torch.Tensor, own, given)
 
 
-def _own(tensor: Any) -> Any:
+def own(tensor: Any) -> Any:
+    """A copy with the same strides, in memory of its own."""
     return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device).copy_(tensor)
 
 

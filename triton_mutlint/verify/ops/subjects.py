@@ -92,6 +92,8 @@ def _given(entry: Mapping[str, Any]) -> Iterator[Case]:
     args, shapes = entry.get("args") or {}, (entry.get("verify") or {}).get("shapes") or {}
     columns = [[_text(v, shapes.get(n)) for v in (given if isinstance(given, list) else [given])]
                for n, given in args.items()]
+    for call in (entry.get("verify") or {}).get("calls") or ():
+        yield {n: _text(v, None) for n, v in call.items()}
     for values in itertools.islice(itertools.product(*columns), _MOST if args else 0):
         yield dict(zip(args, values, strict=True))
 

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from triton_mutlint.basics import plural
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.terminal.style import DIM, FAILED, PLACE, STRONG, Lines, cells, clean, flow, noted, titled
+from triton_mutlint.report.terminal.style import DIM, FAILED, PLACE, STRONG, Lines, aligned, clean, flow, noted, titled
 from triton_mutlint.report.terminal.style import words as flowing
 from triton_mutlint.types import OpMutation
 from triton_mutlint.verify.model import Agreement, OpArgumentOutcome, OpOutcome, Outcome
@@ -26,13 +26,14 @@ def op_lines(op: OpOutcome, options: RenderOptions) -> Lines:
     if op.refused and not op.compared:
         return lines + flow(flowing(op.refused), options.width, Text("  "), 2)
     where = "GPU" if op.device == "cuda" else "interpreter"
-    lines.append(Text.assemble("  ", (f"{where} · {op.compared} of {plural(op.runs, 'run')}", DIM)))
+    if not op.is_model:
+        lines.append(Text.assemble("  ", (f"{where} · {op.compared} of {plural(op.runs, 'run')}", DIM)))
     for _, message, count in op.problems[:3]:
         lines += flow(flowing(f"{plural(count, 'run')}: {message}"), options.width, Text("  "), 4)
     shown = [a for a in op.arguments if options.verbose or a.seen or a.declared or a.predicted is not
              OpMutation.UNWRITTEN]
     if shown:
-        lines += [Text(), *_table(shown, op, options.width)]
+        lines += [Text(), *aligned([_row(a, op) for a in shown], options.width)]
     for name, text in _paths(op):
         lines += flow(flowing(text), options.width, Text.assemble("  ", (f"{name}: ", STRONG)), 4)
     return lines + [line for note in _notes(op) for line in noted("note", note, options.width, 2)]
@@ -60,6 +61,8 @@ def _headline(op: OpOutcome) -> list[Text]:
     if op.disagreements:
         told = "; ".join(f"{d.message}{f' ({d.rule})' if d.rule else ''}" for d in op.disagreements)
         return flowing(f"DISAGREES: {told}", FAILED)
+    if op.is_model and op.outcome is Outcome.RAN:
+        return flowing("every path that ran gives what eager gives")
     if op.outcome is Outcome.NOT_RUN:
         return flowing("was not run")
     if failing := {p.rule: p.message for p in op.paths if p.rule}:
@@ -69,18 +72,11 @@ def _headline(op: OpOutcome) -> list[Text]:
     return flowing(f"as declared; never seen written: {', '.join(unseen)}" if unseen else "as declared")
 
 
-def _table(rows: list[OpArgumentOutcome], op: OpOutcome, width: int) -> Lines:
+def _row(a: OpArgumentOutcome, op: OpOutcome) -> tuple[list[tuple[str, str]], list[Text]]:
     """Name, what is predicted, what is declared, what was seen."""
-    table = [(clean(a.name), _PREDICTED[a.predicted], _DECLARED[a.declared]) for a in rows]
-    widths = [max(map(cells, column)) for column in zip(*table, strict=True)]
-    lines: Lines = []
-    for row, a in zip(table, rows, strict=True):
-        line = Text("  ")
-        for text, size, style in zip(row, widths, (STRONG, "", DIM), strict=True):
-            line.append(text, style).append(" " * (size - cells(text) + 2))
-        bad = a.seen and (a.declared is False or a.agreement is Agreement.MISSED)
-        lines += flow(flowing(_observed(a, op), FAILED if bad else ""), width, line, 4)
-    return lines
+    bad = a.seen and (a.declared is False or a.agreement is Agreement.MISSED)
+    return ([(clean(a.name), STRONG), (_PREDICTED[a.predicted], ""), (_DECLARED[a.declared], DIM)],
+            flowing(_observed(a, op), FAILED if bad else ""))
 
 
 def _observed(a: OpArgumentOutcome, op: OpOutcome) -> str:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.run.plan import Specs
 from triton_mutlint.run.run import run, sources_of
-from triton_mutlint.types import Failure, Location, Report, Stage
+from triton_mutlint.source.discover import display_path
+from triton_mutlint.types import Failure, Location, Report, Stage, UsageError
 from triton_mutlint.verify.model import OpOutcome, Outcome, VerifyReport
-from triton_mutlint.verify.ops.judging import outcome_of
+from triton_mutlint.verify.ops.judging import model_outcome, outcome_of
 from triton_mutlint.verify.ops.reproducer import write_reproducer
-from triton_mutlint.verify.ops.subjects import OpSubject, is_wanted, named, subject_of
+from triton_mutlint.verify.ops.subjects import OpSubject, importable, is_wanted, named, subject_of
+from triton_mutlint.verify.ops.wire import FAKE, ModelJob, OpRun
 from triton_mutlint.verify.pool import run_jobs
 from triton_mutlint.verify.verifying import require
-from triton_mutlint.verify.wire import Finished, Settings
+from triton_mutlint.verify.wire import Settings
 
 
 def verify_ops(request: Request, settings: Settings, paths: Sequence[str], output: Path | None,
@@ -39,6 +42,28 @@ def verify_ops(request: Request, settings: Settings, paths: Sequence[str], outpu
                         (*failures, *_not_found(asked, report)), outcomes)
 
 
+def verify_model(request: Request, settings: Settings, paths: Sequence[str], model: str,
+                 progress: Progress) -> VerifyReport:
+    """Run the model that `module:factory` makes by each path, and compare it with eager.
+
+    The ops of its file, and of the arguments of the request, are analysed: those with findings are named. Raises
+    UsageError for a model that is not found.
+    """
+    require(settings.device)
+    place, factory = named(model, request.cwd)
+    if not factory:
+        raise UsageError(f"--model {model}: write module:factory, where factory() gives (module, example inputs)")
+    file = (request.cwd / place).resolve()
+    report = run(replace(request, arguments=(str(file), *request.arguments)), progress)
+    root, module = importable(file)
+    known = find_spec("onnxruntime") is not None
+    ways = [OpRun(path) for path in (*(p for p in paths if p != FAKE), *(["onnx"] if known else []))]
+    job = ModelJob(module, factory, (str(root), str(request.cwd)), tuple(ways), settings)
+    (finished,) = run_jobs([job], progress)
+    outcome = model_outcome(model, Location(display_path(file, request.cwd), 1), job, finished, report.findings)
+    return VerifyReport(settings.device, report.environment.triton, ops=(outcome,))
+
+
 def _not_found(asked: Sequence[tuple[str, str]], report: Report) -> Iterator[tuple[str, Failure]]:
     names = [op.name for op in report.ops]
     for path, wanted in asked:
@@ -59,15 +84,7 @@ def _outcomes(subjects: Iterator[OpSubject], settings: Settings, output: Path | 
               progress: Progress) -> Iterator[OpOutcome]:
     listed = list(subjects)
     jobs = [subject.job for subject in listed if subject.job is not None]
-    count = 0
-
-    def done(number: int, finished: Finished) -> None:
-        nonlocal count
-        count += 1
-        progress(count, len(jobs), f"ran {jobs[number].name}")
-
-    progress(0, len(jobs), f"running {jobs[0].name}" if jobs else "")
-    found = iter(run_jobs(jobs, done))
+    found = iter(run_jobs(jobs, progress))
     for subject in listed:
         outcome = outcome_of(subject, next(found) if subject.job is not None else None, settings.device)
         if outcome.outcome is Outcome.FAILED and subject.job is not None:

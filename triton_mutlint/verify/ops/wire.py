@@ -31,6 +31,23 @@ class OpRun:
 
 
 @dataclass(frozen=True)
+class ModelJob:
+    """A model, which `factory` in `module` makes together with example inputs, and the paths to run it by."""
+
+    worker: ClassVar[str] = "triton_mutlint.verify.ops.models"
+    most_lost: ClassVar[int] = 4
+    module: str
+    factory: str
+    roots: tuple[str, ...]
+    runs: tuple[OpRun, ...]
+    settings: Settings = Settings()  # noqa: RUF009 - it is frozen
+
+    @property
+    def name(self) -> str:
+        return f"{self.module}:{self.factory}"
+
+
+@dataclass(frozen=True)
 class OpJob:
     """One op to run. `roots` are put on sys.path before `module` is imported.
 
@@ -39,7 +56,7 @@ class OpJob:
     """
 
     worker: ClassVar[str] = "triton_mutlint.verify.ops.child"
-    most_lost: ClassVar[int] = 8  # one for each path
+    most_lost: ClassVar[int] = 4
     name: str
     module: str
     roots: tuple[str, ...]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 import torch
 
-from triton_mutlint.lowering.arguments import flat_names
+from triton_mutlint.lowering.arguments import flat_args
 from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 from triton_mutlint.verify.running.memory import Allocation, RunMemory
 from triton_mutlint.verify.running.values import DIMENSIONS, element_bytes, filled, scalar_value
@@ -71,7 +71,7 @@ def arguments(job: Job, run: RunCase, types: Mapping[str, ArgType], memory: RunM
     made = RunArguments(memory, types)
     variant = job.variants[run.variant]
     job = replace(job, shapes={**job.shapes, **variant.shapes}, values={**job.values, **variant.values})
-    leaves = dict(leaf for name, kind in types.items() for leaf in flat_names(name, kind))
+    leaves = flat_args(types)
     _refuse_unknown(job, leaves)
     for name, kind in leaves.items():
         if isinstance(kind, PointerType | DescriptorType):

@@ -5,10 +5,8 @@ from __future__ import annotations
 import os
 import re
 import resource
-import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -16,6 +14,7 @@ from typing import Any
 
 import torch
 
+from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.source.load import load
 from triton_mutlint.spec.as_yaml import read_argument
 from triton_mutlint.types import ArgType, Kernel, SourceFile
@@ -29,18 +28,14 @@ _FIRST = 300  # characters of a message that are kept
 TOLERANCE = 1e-5  # of kernels on clones against those in place
 
 
-class RunTimeoutError(BaseException):
-    """A run took longer than it may. No `Exception`: what runs must not catch it."""
-
-
 def work(job: Job, wanted: Sequence[int]) -> Iterator[Begun | RunResult | Finished]:
     """Make the runs numbered `wanted`, telling of each as it begins and ends, and of those that were left out."""
     silence()
     limit_memory(job.settings)
     try:
-        with limited(max(60.0, job.settings.timeout)):
+        with watched(max(60.0, job.settings.timeout)):
             kernel, types = _loaded(job)
-    except RunTimeoutError:
+    except TooLongError:
         yield Finished(refused="loading it took too long")
         return
     except BaseException as error:  # the file's own code: it may raise anything, SystemExit included
@@ -94,20 +89,6 @@ def limit_memory(settings: Settings) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (bound, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
-@contextmanager
-def limited(seconds: float) -> Iterator[None]:
-    def ring(number: int, frame: object) -> None:
-        raise RunTimeoutError
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
 def _loaded(job: Job) -> tuple[Kernel, list[dict[str, ArgType]]]:
     """The kernel and its variants' arguments. Raises RefusedError."""
     source = SourceFile(Path(job.path), job.display, job.text, frozenset({job.kernel}))
@@ -145,15 +126,15 @@ def _run(job: Job, number: int, kernel: Kernel, types: Mapping[str, ArgType]) ->
     begun = time.monotonic()
     run, settings = job.runs[number], job.settings
     try:
-        with limited(settings.timeout):
+        with watched(settings.timeout):
             memory = RunMemory(settings.device, _arena() if settings.device == "cpu" else None)
             made = arguments(job, run, types, memory)
             _launch(job, run, kernel, made, made.make())
             seen = _observed(number, made)
             leaked, differences = _on_clones(job, run, kernel, made)
             return replace(seen, leaked=leaked, differences=differences, seconds=time.monotonic() - begun)
-    except RunTimeoutError:
-        status, message = "timeout", f"still running after {settings.timeout:g} s"
+    except TooLongError as error:
+        status, message = "timeout", str(error)
     except RefusedError as error:
         status, message = "refused", str(error)
     except BaseException as error:  # the kernel's own code: it may raise anything, SystemExit included

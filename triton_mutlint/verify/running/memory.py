@@ -121,6 +121,7 @@ class RunMemory:
         self.read_outside = 0
         self.stray = 0  # writes to addresses that are next to no region
         self.is_open = False  # other memory may be used too, and nothing is refused: stores are noted
+        self.is_launching = False  # the interpreter is at work, which copies every argument and back
         self._clones: list[tuple[int, int, Allocation]] = []
         self._index()
 

@@ -103,7 +103,14 @@ def _interpreted(base: Any, interpreter: Any) -> Any:
             return self.fn(*args, **kwargs)
 
         def run(self, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> None:
-            interpreter.GridExecutor(self.fn, self.arg_names, grid)(*args, **kwargs)
+            if warmup:
+                return
+            memory = _current or RunMemory("cpu")
+            memory.is_launching = True
+            try:
+                interpreter.GridExecutor(self.fn, self.arg_names, grid)(*args, **kwargs)
+            finally:
+                memory.is_launching = False
 
         def __hash__(self) -> int:
             return id(self)

@@ -1,13 +1,15 @@
-"""What names, members and attributes stand for in code that registers ops."""
+"""What names, members and attributes stand for in code that registers ops; what of it is worth following."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from dataclasses import replace
+from weakref import WeakKeyDictionary
 
 from triton_mutlint.config.registrar import Registrar, public_registrar
-from triton_mutlint.host.modules.module import Definition, External, HostModule, Resolved
+from triton_mutlint.host.modules.module import Definition, External, HostModule
 from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.registrations.things import (
     Event,
@@ -16,13 +18,12 @@ from triton_mutlint.host.registrations.things import (
     hole,
     is_unknown,
     op_of,
-    opaque,
     written,
 )
 from triton_mutlint.host.registrations.torch_registering import TorchRegistering
-from triton_mutlint.host.state.core import NO_KERNELS, World
+from triton_mutlint.host.state.core import Kernels, World
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.arguments import Arguments
+from triton_mutlint.host.values.groups import Arguments
 from triton_mutlint.host.values.values import (
     ClassValue,
     FunctionValue,
@@ -30,49 +31,33 @@ from triton_mutlint.host.values.values import (
     Value,
     thing,
 )
+from triton_mutlint.source.walking import walk
 
 
 class RegisteringNames(TorchRegistering):
     """The names of one file, in the order of its statements, and of those that it imports from."""
 
     def __init__(self, module: HostModule, modules: HostModules, registrars: Mapping[str, Registrar]) -> None:
-        super().__init__(World(modules, NO_KERNELS, {}))
+        super().__init__(World(modules, Kernels(), {}))
         self.root, self._registrars = module, registrars
         self.events: list[Event] = []
         self.stack: list[ast.AST] = []
         self.defined: list[FunctionValue] = []
-        self._meanings: dict[tuple[int, str], Value] = {}
-        self._classes: dict[int, dict[str, Value]] = {}
         self.ops: dict[str, Value] = {}  # the functions of those that were registered
         self._configured: dict[int, tuple[str, Registrar]] | None = None
 
     # ------------------------------------------------------------------ names
 
-    def module_name(self, module: HostModule, name: str, settled: bool = False) -> Value:
-        key = (id(module), name)
-        if key not in self._meanings:
-            self._meanings[key] = opaque("it is defined by itself")
-            found = self.world.modules.resolve(module, (name,), settled=module is not self.root)
-            if module is self.root:  # an assignment of this file that has not been reached yet does not hold
-                found = [r for r in found if not self._is_own_value(r)] or found
-            self._meanings[key] = self.meaning(found) if found else _unbound(module, name)
-        return self._meanings[key]
-
-    def _is_own_value(self, found: Resolved) -> bool:
-        return isinstance(found, Definition) and found.module is self.root and isinstance(found.node, ast.expr)
+    def rebound(self, of: HostModule | ClassValue, name: str) -> Value:
+        """A registration happens while files are imported: nothing is given anew yet."""
+        return Value()
 
     # ------------------------------------------------------------------ functions and classes
 
     def function(self, module: HostModule, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Value:
-        undecorated = ast.copy_location(ast.FunctionDef(node.name, node.args, node.body, []), node)
-        self.here.captured = True
-        scope = None if self.here.name == "<module>" else self.here.scope
-        made = FunctionValue(module, node, scope, defaults=self.defaults_of(undecorated.args))
-        self.defined.append(made)
-        value = thing(made)
-        for decorator in reversed(node.decorator_list):
-            value = self.decorated(decorator, value)
-        return value
+        owner = self.here.owner if self.here.is_class else None
+        self.defined.append(FunctionValue(module, node, self.closure, owner, self.defaults_of(node.args)))
+        return super().function(module, node)
 
     def decorated(self, decorator: ast.expr, value: Value) -> Value:
         maker = self.evaluate(decorator)
@@ -81,8 +66,8 @@ class RegisteringNames(TorchRegistering):
 
     def _s_classdef(self, node: ast.ClassDef) -> State:
         self.here.captured = True
-        self._classes[id(node)] = self._class_body(node)
-        made = ClassValue(self.here.module, node, None if self.here.name == "<module>" else self.here.scope)
+        self.world.shared.members[id(node)] = self.class_body(node)
+        made = ClassValue(self.here.module, node, self.closure)
         self.state.put(self.scope_of(node.name), node.name, thing(made))
         for base in self.order(made)[1:]:
             hook = self._own_member(base, "__init_subclass__")
@@ -96,39 +81,6 @@ class RegisteringNames(TorchRegistering):
         self.state.put(self.scope_of(node.name), node.name, value)
         return self.state
 
-    def _class_body(self, node: ast.ClassDef) -> dict[str, Value]:
-        """The members of a class; its methods do not see their names."""
-        place = self.cell(node, "class")
-        inner = replace(self.here, name=self.here.name, scope=place, node=None)
-        self.scopes[place] = None if self.here.name == "<module>" else self.here.scope
-        first = len(self.defined)
-        with self.at(self.state, inner):
-            self.block(node.body, self.state)
-        owner = ClassValue(self.here.module, node, None if self.here.name == "<module>" else self.here.scope)
-        outer = self.scopes[place]
-        self.defined[first:] = [replace(one, owner=owner, scope=outer if one.scope == place else one.scope)
-                                for one in self.defined[first:]]
-        return dict(self.state.names.get(place, {}))
-
-    def members(self, owner: ClassValue) -> Mapping[str, Value]:
-        if id(owner.node) not in self._classes:
-            made = self._classes[id(owner.node)] = {}
-
-            def work() -> Value:
-                made.update(self._class_body(owner.node))
-                return Value()
-
-            self.apart(work, self.top(owner.module))
-        return self._classes[id(owner.node)]
-
-    def _own_member(self, owner: ClassValue, name: str) -> Value | None:
-        value = self.members(owner).get(name)
-        if value is None:
-            return None
-        return replace(value, things=frozenset(
-            replace(one, owner=owner, scope=owner.scope) if isinstance(one, FunctionValue) else one
-            for one in value.things))
-
     def _of_thing(self, owner: Thing, name: str, node: ast.AST) -> Value:
         if name in ("__name__", "__qualname__"):
             for one in self.ops.get(op_of(owner), thing(owner)).things:
@@ -138,11 +90,6 @@ class RegisteringNames(TorchRegistering):
                 return written(hole("name"))
         if isinstance(owner, Library) and name == "ns":
             return owner.namespace
-        if isinstance(owner, HostModule):
-            key = (id(owner), f".{name}")
-            if key not in self._meanings:
-                self._meanings[key] = self.meaning(self.world.modules.members(owner, (name,)))
-            return self._meanings[key]
         return super()._of_thing(owner, name, node)
 
     # ------------------------------------------------------------------ registrars
@@ -175,7 +122,51 @@ class RegisteringNames(TorchRegistering):
         return self._configured
 
 
-def _unbound(module: HostModule, name: str) -> Value:
-    """A name that nothing binds: one of `from torch.library import *`, or a built-in."""
-    starred = any(star.module == "torch.library" and not star.level for star in module.stars)
-    return thing(External(f"torch.library.{name}" if starred else f"builtins.{name}"))
+REGISTERS = re.compile(r"regist|custom_op|triton_op|infer_schema|^define$|^impl$|^Library$|_ops?$")
+_SHORT = 12  # statements
+_known: WeakKeyDictionary[ast.AST, bool] = WeakKeyDictionary()
+
+
+def registers(node: ast.AST, module: HostModule) -> bool:
+    """Whether code of `module` may register ops, by what it calls and what those functions of its file call."""
+    if node not in _known:
+        _known[node] = False  # until known: functions that call each other
+        _known[node] = any(_is_registering(inner, module) for inner in walk(node))
+    return _known[node]
+
+
+def _is_registering(node: ast.AST, module: HostModule) -> bool:
+    if isinstance(node, ast.arguments) and any(
+            _defined_registers(d, module) for d in (*node.defaults, *node.kw_defaults)):
+        return True
+    for callee in [node.func] if isinstance(node, ast.Call) else getattr(node, "decorator_list", []):
+        if REGISTERS.search(last_name(callee)):
+            return True
+        if _defined_registers(callee, module):
+            return True
+    return False
+
+
+def _defined_registers(node: ast.expr | None, module: HostModule) -> bool:
+    """Whether a name stands for a function or class of the file that registers ops."""
+    bound = module.bindings.get(node.id, ()) if isinstance(node, ast.Name) else ()
+    return any(isinstance(b, Definition) and not isinstance(b.node, ast.expr) and registers(b.node, module)
+               for b in bound)
+
+
+def last_name(node: ast.expr) -> str:
+    if isinstance(node, ast.Call):
+        return last_name(node.func)
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def is_followed(function: FunctionValue, root: HostModule) -> bool:
+    """Whether a call of a function from code of `root` is followed."""
+    node, owner = function.node, function.owner
+    if isinstance(node, ast.Lambda) or registers(node, function.module) or node.name == "__init__":
+        return True
+    if len(node.body) > _SHORT:
+        return False
+    if owner is not None and registers(owner.node, owner.module):
+        return True  # it may choose what the others register
+    return function.module is root or REGISTERS.search(node.name) is not None or "lib" in node.name.lower()

@@ -1,27 +1,131 @@
-"""The interpreter where it runs Python's own functions on real values: what they make of known strings and lists."""
+"""The interpreter where it follows lists element by element and runs Python's own functions on what is known."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from triton_mutlint.host.modules.module import External
-from triton_mutlint.host.registrations.one_by_one import OneByOne
-from triton_mutlint.host.registrations.real import BUILTINS, Element, NotKnownError, Real
+from triton_mutlint.host.library.library import Interpreter
+from triton_mutlint.host.modules.module import External, HostModule
+from triton_mutlint.host.registrations.real import BUILTINS, MOST, Element, NotKnownError, Real
 from triton_mutlint.host.registrations.things import (
     AT_RUN_TIME,
+    Library,
     as_text,
+    each_in,
     has_hole,
     hole,
+    is_whole,
     opaque,
-    string,
+    shown,
     strings,
     written,
 )
-from triton_mutlint.host.values.arguments import Arguments, defaults
-from triton_mutlint.host.values.cells import Cell, sequence
-from triton_mutlint.host.values.values import PLAIN, Attribute, FunctionValue, Value, constant, join, thing
+from triton_mutlint.host.state.core import Take
+from triton_mutlint.host.state.state import State
+from triton_mutlint.host.values.groups import Arguments, Cell, defaults, sequence
+from triton_mutlint.host.values.values import (
+    NO_VALUE,
+    PLAIN,
+    Attribute,
+    CellId,
+    ClassValue,
+    FunctionValue,
+    Value,
+    join,
+    thing,
+)
+from triton_mutlint.host.values.written import Spot
+
+_SURE = (FunctionValue, ClassValue, Library, HostModule)  # what counts as true
+
+
+class OneByOne(Interpreter):
+    """Follows known lists to their end; of branches that are decided, one is followed only where calls lead to them."""
+
+    stack: list[ast.AST]  # the calls that are being followed
+    most, nested = MOST, 12
+
+    def cell(self, node: ast.AST, what: str = "") -> CellId:
+        place = super().cell(node, what)
+        return (*place[:5], len(self.stack), *place[5:])
+
+    def spot(self, node: ast.AST) -> Spot:
+        return Spot(self.here.module, node, len(self.stack))
+
+    # ------------------------------------------------------------------ lists
+
+    def each(self, value: Value) -> list[Value] | None:
+        """What a loop over `value` may be given, one after the other; None where there may be more."""
+        if value.kind or value.things or not value.cells:
+            return None
+        found: list[Value] = []
+        for content in self.state.contents(value):
+            held = each_in(content)
+            if held is None:
+                return None
+            found.extend(held)
+        return found
+
+    def is_whole(self, value: Value) -> bool:
+        """Whether it is one list of known length, or one dict."""
+        contents = self.state.contents(value)
+        return len(contents) == 1 and is_whole(contents[0])
+
+    def listed(self, values: Sequence[Value], node: ast.AST, whole: bool = True,
+               kind: str = "list") -> Value:
+        content = sequence(values, kind)
+        return self.make(node, content if whole else replace(content, size=None))
+
+    # ------------------------------------------------------------------ statements
+
+    def _loop_over_one(self, value: Value, node: ast.AST, take: Take) -> bool:
+        """Elements that may not be there are followed one by one, too."""
+        items = None if self.is_whole(value) or self.runs_code(value) else self.each(value)
+        if items is None or len(items) > MOST:
+            return super()._loop_over_one(value, node, take)
+
+        def taken(item: Value) -> bool:
+            return self.repeated(lambda: take(item))
+
+        return self._one_by_one(items, taken)
+
+    def repeated(self, work: Callable[[], bool]) -> bool:
+        """What may be done any number of times is followed once."""
+        skipped = self.state.copy()
+        if work():
+            self.state.join(skipped)
+        else:
+            self.state = skipped
+        return True
+
+    def _s_if(self, node: ast.If) -> State | None:
+        certain = self.condition(node.test)
+        if certain is not None and (self.stack or self.rounds):  # a constant may be edited
+            return self.block(node.body if certain else node.orelse, self.state)
+        return self.both(node)
+
+    # ------------------------------------------------------------------ expressions
+
+    def _constant(self, node: ast.Constant) -> Value:
+        return written(node.value, self.spot(node))
+
+    def _set(self, node: ast.Set) -> Value:
+        return self._tuple(ast.copy_location(ast.List(node.elts, ast.Load()), node))
+
+    def tested(self, value: Value, node: ast.AST) -> bool | None:
+        certain = super().tested(value, node)
+        if certain is not None or value.kind:
+            return certain
+        answers: set[bool | None] = {True if isinstance(one, _SURE) else None for one in value.things}
+        for content in self.state.contents(value):
+            filled = bool(content.fields) or content.kind == "object"
+            whole = content.size is not None or content.kind == "dict"
+            answers.add(True if filled else False if whole and content.rest == NO_VALUE else None)
+        return answers.pop() if len(answers) == 1 else None
+
 
 _EMPTY = thing(External("inspect.Parameter.empty"))
 
@@ -108,6 +212,19 @@ class RealCalls(OneByOne):
                 return made
         return super().method(attribute, arguments, node)
 
+    def _taken(self, owner: Value, name: str, arguments: Arguments) -> Value:
+        key, *others = (*arguments.positional, NO_VALUE)
+        if name == "setdefault" and (key.constant is None or has_hole(key.constant[1])):
+            self.state.grow(owner, join(*others))
+            return join(*others)  # not any of all: there may be thousands
+        return super()._taken(owner, name, arguments)
+
+    def put_element(self, owner: Value, at: ast.expr | None, index: Value, value: Value, node: ast.AST) -> None:
+        if at is not None and not isinstance(at, ast.Slice) and index.constant is None:
+            self.state.grow(owner, value)  # not to all elements: there may be thousands
+        else:
+            super().put_element(owner, at, index, value, node)
+
     # ------------------------------------------------------------------ strings and operators
 
     def _joinedstr(self, node: ast.JoinedStr) -> Value:
@@ -138,34 +255,26 @@ class RealCalls(OneByOne):
         if isinstance(node, ast.Slice):
             bounds = [self.literal_bound(part) for part in (node.lower, node.upper, node.step)]
             at = slice(*(value for _, value in bounds)) if all(known for known, _ in bounds) else None
-        text = string(tensor)
+        text = as_text(tensor, "…")
+        if has_hole(text):
+            return written(_cut(text, at) if isinstance(at, slice) else hole("…"))
         try:
-            return written(hole("…") if text is None else text[at])  # type: ignore[index]
+            return written(text[at])  # type: ignore[index]
         except (TypeError, IndexError):
             return written(hole("…"))
 
-    def compared(self, op: ast.cmpop, left: Value, right: Value) -> Value | None:
-        if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)) and _outside(left) and _outside(right):
-            return constant((_outside(left) == _outside(right)) is isinstance(op, (ast.Is, ast.Eq)))
-        if not isinstance(op, (ast.Is, ast.IsNot)):
-            left, right = settled(left), settled(right)
-        return super().compared(op, left, right)
 
 
 def is_text(value: Value) -> bool:
     return bool(value.texts) or (value.constant is not None and isinstance(value.constant[1], str))
 
 
-def settled(value: Value) -> Value:
-    """The value, which is not known where it is a string with a hole."""
-    return PLAIN if value.constant is not None and has_hole(value.constant[1]) else value
-
-
-def _outside(value: Value) -> str:
-    """The full name of something outside the project, if it is that for certain: `torch.Tensor`."""
-    names = [one.name if isinstance(one, External) else "" for one in value.things]
-    return names[0] if len(names) == 1 and not value.cells and not value.kind and value.constant is None else ""
-
-
 def _percent(text: str, values: Any) -> str:
     return text % (tuple(values) if isinstance(values, list) else values)
+
+
+def _cut(text: str, at: slice) -> str:
+    """A part of a text with holes: known where what is cut away has none, so that it may be counted."""
+    start, stop = at.start or 0, len(text) if at.stop is None else at.stop
+    ends = text[:start] if start >= 0 else text[start:], text[:stop] if 0 <= stop < len(text) else text[stop:]
+    return text[at] if at.step in (None, 1) and all(shown(end) == end for end in ends) else hole("…")

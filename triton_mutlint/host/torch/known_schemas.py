@@ -1,20 +1,67 @@
-"""Schemas of ops that a project implements in C++: the strings in its sources, or in what was built from them.
-
-What such an op declares as written is written, if it returns nothing. It may write more: vllm's
-`_qutlass_C::fusedQuantizeNvAbsMax` declares nothing, and writes its `OUT`. Nothing is loaded: the files that name the
-op's namespace are searched for text that is a schema of its name.
-"""
+"""Schemas of ops without Python code: of torch's own, and of those that a project implements in C++."""
 
 from __future__ import annotations
 
+import json
 import mmap
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from triton_mutlint.host.modules.module import HostModule
 from triton_mutlint.host.torch.schema import Schema, SchemaError, parse_schema
+from triton_mutlint.host.torch.table import function
+from triton_mutlint.types import Location, Problem
+
+DATA = Path(__file__).with_name("torch_schemas.json")
+_SPACE = "aten::"
+_SHOWN = 6  # overloads of an op
+
+
+def torch_schema(name: str) -> Schema | None:
+    """The schema of `aten::op` or `aten::op.overload`; None where torch has no such op.
+
+    The overload `default` is the one without a name.
+    """
+    if not name.startswith(_SPACE):
+        return None
+    found = _aten().get(name.removeprefix(_SPACE).removesuffix(".default"))
+    return parse_schema(name + found) if found is not None else None
+
+
+def sought_in_vain(name: str, place: Location) -> tuple[Problem, ...]:
+    """What is wrong with an implementation of `aten::op.overload`, if torch has the op, but no such overload of it."""
+    base = name.removeprefix(_SPACE).partition(".")[0]
+    others = [full for full in _aten() if full.partition(".")[0] == base]
+    if not name.startswith(_SPACE) or not others or torch_schema(name) is not None:
+        return ()
+    listed = ", ".join(f"`{full}`" for full in others[:_SHOWN]) + (", …" if len(others) > _SHOWN else "")
+    message = f"torch {_made_from()} has no `{name}`: what is registered for it is never called"
+    return (Problem(message, place, f"the overloads of that op are {listed}"),)
+
+
+def written_by(name: str, schema: Schema) -> tuple[str, ...]:
+    """The arguments that an op of torch writes, by its schema or without having it there, in order."""
+    effect = function(f"torch.ops.{name.replace('::', '.')}")
+    silent = {effect.parameters[place] for place in effect.writes} if effect is not None else set()
+    return tuple(a.name for a in schema.arguments if a.mutated or (a.is_tensor and a.name in silent))
+
+
+def _made_from() -> str:
+    return _data()["made from"]["torch"]
+
+
+def _aten() -> Mapping[str, str]:
+    return _data()["aten"]
+
+
+@lru_cache(maxsize=1)
+def _data() -> Mapping[str, Mapping[str, str]]:
+    data: Mapping[str, Mapping[str, str]] = json.loads(DATA.read_bytes())
+    return data
+
 
 _SOURCES = (".cpp", ".cc", ".cxx", ".cu", ".hip", ".h", ".hpp")
 _BUILT = (".so", ".pyd")
