@@ -13,23 +13,38 @@ OLDEST := 3.3.1
 MATRIX := $(OLDEST) 3.4.0 3.5.1 3.6.0 3.7.1 3.8.0 3.9.0
 BOOKS := tests/test_cases.py tests/lowering tests/signature/test_guesses.py tests/compiled
 
-.PHONY: run environments environments-of-ci test lint types unit newest slow unit-slow newest-slow matrix oldest
+.PHONY: run environments test slow check lint types unit newest matrix oldest
 .PHONY: triton-names corpus fuzz mutate bench goldens clean
 
 run: $(VENV)/.installed
 	$(BIN)/triton-mutlint $(ARGS) $(FILE)
 
-# How many processes the larger suite is spread over.
+# Every process would compile the package, and each suite its tests, again.
+unexport PYTHONDONTWRITEBYTECODE
+
+# How many processes the larger suites are spread over.
 WORKERS ?= auto
+SPREAD := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+
+# Which tests a suite runs, of those that its environment is for.
+QUICK := not slow and not fuzz and not corpus
+ALL := not fuzz and not corpus
+WHICH := $(QUICK)
 
 test:
 	$(MAKE) -j2 environments
 	$(MAKE) -j2 --output-sync=target newest unit lint types
 
-# Independent of each other, so that `make -j3 environments-of-ci` makes them side by side.
-environments: $(VENV)/.installed $(NEWEST)/.installed
+# Those that take seconds each: many processes, ops run by torch, random input.
+slow:
+	$(MAKE) -j2 environments
+	$(MAKE) -j2 --output-sync=target newest unit WHICH=slow
 
-environments-of-ci: environments .matrix/$(OLDEST)/.installed
+# Both, and the oldest Triton, as CI asks for it: `make -j3 check`. Each suite begins when its environment is there.
+check: WHICH := $(ALL)
+check: newest oldest unit lint types
+
+environments: $(VENV)/.installed $(NEWEST)/.installed
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
@@ -39,35 +54,22 @@ types: $(VENV)/.installed
 
 # The newest Triton, without torch: all tests but those that need torch.
 newest: $(NEWEST)/.installed
-	$(NEWEST)/bin/python -m pytest -n $(WORKERS) --dist loadfile
+	$(NEWEST)/bin/python -m pytest $(SPREAD) -m '$(WHICH)'
 
 # The default environment, torch and the Triton it requires: the tests that need torch, and those whose answers may
-# differ between versions of Triton.
+# differ between versions of Triton; slow ones run in one environment.
 unit: $(VENV)/.installed
-	$(BIN)/python -m pytest -m '(torch or both) and not slow and not fuzz and not corpus'
-
-# Those that take seconds each: many processes, ops run by torch, random input. CI runs them too.
-# Each runs in one environment.
-slow:
-	$(MAKE) -j2 environments
-	$(MAKE) -j2 --output-sync=target newest-slow unit-slow
-
-unit-slow: $(VENV)/.installed
-	$(BIN)/python -m pytest -m 'slow and torch'
-
-newest-slow: $(NEWEST)/.installed
-	$(NEWEST)/bin/python -m pytest -m slow -n $(WORKERS) --dist loadfile
+	$(BIN)/python -m pytest -m '(torch or both and not slow) and $(WHICH)'
 
 # The known-answer kernels on every supported Triton, each in an environment of its own; matrix-3.4.0 runs one.
-MARKS := not corpus and not fuzz
+matrix: WHICH := $(ALL)
 matrix: $(MATRIX:%=matrix-%)
 
-# In the gate, and so without what is slow.
-oldest: MARKS := not corpus and not fuzz and not slow
+oldest: WHICH := $(QUICK)
 oldest: matrix-$(OLDEST)
 
 matrix-%: .matrix/%/.installed
-	.matrix/$*/bin/python -m pytest -n $(WORKERS) --dist loadfile -m '$(MARKS)' $(BOOKS)
+	.matrix/$*/bin/python -m pytest $(SPREAD) -m '$(WHICH)' $(BOOKS)
 
 .PRECIOUS: .matrix/%/.installed
 .matrix/%/.installed: pyproject.toml

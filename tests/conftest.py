@@ -1,8 +1,9 @@
-"""What holds for all tests: where they run, and that none answers from what another one left."""
+"""What holds for all tests: where they run, in which order, and that none answers from what another one left."""
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from importlib.util import find_spec
 
 import pytest
@@ -15,4 +16,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if find_spec("torch") is None:
         left_out = [item for item in items if item.get_closest_marker("torch")]
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in left_out]
+        items[:] = [item for item in items if not item.get_closest_marker("torch")]
+    _what_takes_long_first(items)
+
+
+def _what_takes_long_first(items: list[pytest.Item]) -> None:
+    """Files with slow tests, then those with many: where processes share them, none is left with a long one at last."""
+    count = Counter(item.path for item in items)
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: (item.path not in slow, -count[item.path], item.path))

@@ -20,8 +20,6 @@ from triton_mutlint.report import render
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.types import Stage, Status
 
-pytestmark = pytest.mark.both
-
 NEWEST = (3, 9)
 # Kernels of the books that these versions cannot lower for want of an API; later ones lower all that are for them.
 UNABLE = {(3, 3): 49, (3, 4): 9, (3, 5): 2}
@@ -34,6 +32,7 @@ def spec_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("specs")
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("case", [c for book in BOOKS for c in cases(book)], ids=lambda c: f"{c.book}-{c.name}")
 def test_verdict_is_the_truth(case: Case, spec_folder: Path) -> None:
     kernel = case.report(report_of(case.book, spec_folder, True))
@@ -54,6 +53,7 @@ def test_verdict_is_the_truth(case: Case, spec_folder: Path) -> None:
 
 @pytest.mark.parametrize("case", [c for book in BOOKS for c in cases(book)], ids=lambda c: f"{c.book}-{c.name}")
 def test_guessed_arguments_hide_no_write(case: Case, spec_folder: Path) -> None:
+    """On the newest Triton, and by `make matrix` on all; guesses on the one that torch requires: test_guesses.py."""
     kernel = case.report(report_of(case.book, spec_folder, False))
     if kernel.status is Status.ANALYZED:
         told = set(kernel.mutated) | set(kernel.unknown)
@@ -71,6 +71,7 @@ def test_no_more_kernels_need_another_triton_than_are_known_to(spec_folder: Path
     assert len(unable) <= UNABLE.get(triton_api.version(), 0), unable
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("book", [book for book in BOOKS if book != "old"])  # which that Triton does not lower
 def test_reports_are_the_golden_ones(book: str, spec_folder: Path) -> None:
     text = render("json", report_of(book, spec_folder, True), RenderOptions())

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.helpers.places import FIXTURES
+from triton_mutlint.cli.shell import boundary
 
 BAD = FIXTURES / "bad"
 
@@ -111,17 +112,19 @@ ZEROS = len(open("pipe.py").read())
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="takes pipes")
 @pytest.mark.parametrize("named", ["pipe.py", "zeros.py", "kernels.py", "."])
-def test_pipes_and_devices_are_neither_waited_for_nor_read(named: str, tmp_path: Path) -> None:
+def test_pipes_and_devices_are_neither_waited_for_nor_read(
+        named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Whether they are named, searched for what a spec names, imported, or opened by the file itself."""
     os.mkfifo(tmp_path / "pipe.py")
     (tmp_path / "zeros.py").symlink_to("/dev/zero")
     (tmp_path / "kernels.py").write_text(PIPED)
     (tmp_path / "triton-mutlint.yaml").write_text("version: 1\nkernels:\n  gone: {args: {y: i32}}\n")
-    command = [sys.executable, "-m", "triton_mutlint", named, "--format", "concise", "--cache-dir", "cache"]
+    monkeypatch.chdir(tmp_path)
     for _ in range(2):
-        run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
-        assert (run.returncode, run.stderr) == (int(named in ("pipe.py", "zeros.py")), "")
-        lines = run.stdout.splitlines()
+        code = boundary.run([named, "--format", "concise", "--cache-dir", "cache"])
+        printed = capsys.readouterr()
+        assert (code, printed.err) == (int(named in ("pipe.py", "zeros.py")), "")
+        lines = printed.out.splitlines()
         if named in ("pipe.py", "zeros.py"):
             kind = "pipe" if named == "pipe.py" else "device"
             assert lines == [f"{named}:1:1: error: TML901 cannot read {named}: it is a {kind}, not a file"]

@@ -30,6 +30,9 @@ COARSER = {
 }
 COARSER |= {name: entry["coarser"] for name, entry in TRUTH.items() if "coarser" in entry}
 NAMES = [name for name, entry in TRUTH.items() if not entry.get("opaque")]
+# Of all others the verdict is the truth itself.
+NOT_EXACT = [name for name in NAMES
+             if name in COARSER or "accept_maybe" in TRUTH[name] or "*" in TRUTH[name]["unknown"]]
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +65,7 @@ def test_every_op_is_found_and_nothing_else(reports: dict[tuple[str, str, int], 
     assert found <= {key(name) for name in TRUTH}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NOT_EXACT)
 def test_no_write_is_missed(name: str, reports: dict[tuple[str, str, int], OpReport]) -> None:
     op, entry = reports[key(name)], TRUTH[name]
     found = by(op, OpMutation.WRITTEN) | by(op, OpMutation.MAYBE) | by(op, OpMutation.UNKNOWN)

@@ -80,27 +80,31 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-def test_no_payload_succeeds_side_by_side_and_from_the_cache(folder: Path) -> None:
-    _lint(folder, jobs=2)
-    for path in _slow(folder):
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_no_payload_succeeds_nor_does_one_from_the_cache(folder: Path, jobs: int) -> None:
+    for path in _endless(folder):
         path.unlink()
-    _lint(folder, jobs=2)
+    assert len(list(folder.iterdir())) > 100
+    _lint(folder, jobs)
+    _lint(folder, jobs)
 
 
-def test_no_payload_succeeds_one_after_the_other(folder: Path) -> None:
-    for path in _slow(folder):
+def test_what_does_not_end_is_ended(folder: Path) -> None:
+    """Most of them at once: they share the processors while their time runs."""
+    kept = {*_endless(folder), *(folder / name for name in (*VICTIMS, "m_victim_op.py"))}
+    for path in {*folder.iterdir()} - kept:
         path.unlink()
-    _lint(folder, jobs=1)
+    _lint(folder, jobs=8)
 
 
-def _slow(folder: Path) -> list[Path]:
+def _endless(folder: Path) -> list[Path]:
     """Those that are ended when their time is up."""
     return [*folder.glob("hang_*"), *folder.glob("fill_*"), folder / "answer_endless.py"]
 
 
 @pytest.mark.parametrize("command", [["list"], ["init", "--stdout"]])
 def test_no_payload_succeeds_where_nothing_is_judged(folder: Path, command: list[str]) -> None:
-    for path in [*_slow(folder), *folder.glob("op_*"), *folder.glob("write_*")]:
+    for path in [*_endless(folder), *folder.glob("op_*"), *folder.glob("write_*")]:
         path.unlink()
     run = _run(folder, 2, command)
     for name in VICTIMS:
