@@ -9,10 +9,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any
 
 import pytest
+
+from tests.helpers.cli_shell import Stream
+from triton_mutlint.cli.shell import boundary
 
 KERNEL = """import triton
 import triton.language as tl
@@ -31,39 +34,51 @@ CODE = ("import sys; from triton_mutlint.cli.shell.boundary import run; code = r
 class Command:
     """`triton-mutlint` in a folder, with a cache beside it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder, self.cache = folder, folder.parent / "cache"
+        self._monkeypatch = monkeypatch
+        # As it was before a run in this process: Triton sets a variable in it, which counts for what is kept.
+        self.environment = {k: v for k, v in os.environ.items() if k != "TRITON_MUTLINT_NO_CACHE"}
         self.errors = ""
 
-    def __call__(self, *arguments: str, cached: bool = True, **environment: Any) -> tuple[int, str]:
+    def __call__(self, *arguments: str, **environment: str) -> tuple[int, str]:
         """The exit code and the output; `errors` ends with the heavy modules that were loaded."""
-        where = ["--cache-dir", str(self.cache)] if cached else ["--no-cache"]
-        env = {k: v for k, v in os.environ.items() if k != "TRITON_MUTLINT_NO_CACHE"} | environment
-        done = subprocess.run([sys.executable, "-c", CODE, *arguments, *where], cwd=self.folder, env=env,
-                              capture_output=True, text=True)
+        done = subprocess.run([sys.executable, "-c", CODE, *arguments, "--cache-dir", str(self.cache)],
+                              cwd=self.folder, env={**self.environment, **environment}, capture_output=True, text=True)
         self.errors = done.stderr
         return done.returncode, done.stdout
+
+    def uncached(self, *arguments: str, **environment: str) -> tuple[int, str]:
+        """The same of a run without a cache, in this process."""
+        out, err = Stream(), Stream()
+        with self._monkeypatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+            patch.chdir(self.folder)
+            for name, value in environment.items():
+                patch.setenv(name, value)
+            code = boundary.run([*arguments, "--no-cache"])
+        self.errors = err.text()
+        return code, out.text()
 
     @property
     def loaded(self) -> list[str]:
         found: list[str] = json.loads(self.errors.splitlines()[-1].replace("'", '"'))
         return found
 
-    def agrees(self, *arguments: str, warm: bool, **environment: Any) -> None:
+    def agrees(self, *arguments: str, warm: bool, **environment: str) -> None:
         """The output is that of a run without a cache, and was kept or not."""
         got = self(*arguments, **environment)
         assert (self.loaded == []) is warm, self.errors
-        assert got == self(*arguments, cached=False, **environment)
+        assert got == self.uncached(*arguments, **environment)
 
 
 @pytest.fixture
-def command(tmp_path: Path) -> Command:
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     folder = tmp_path / "project"
     folder.mkdir()
     (folder / "pyproject.toml").write_text("")
     for name in "abc":
         (folder / f"{name}.py").write_text(KERNEL.format(name=name))
-    return Command(folder)
+    return Command(folder, monkeypatch)
 
 
 @pytest.mark.slow
@@ -126,10 +141,9 @@ def test_standard_input_is_told_by_its_text(command: Command) -> None:
     text = path.read_text()
 
     def lint(given: str) -> str:
-        env = {k: v for k, v in os.environ.items() if k != "TRITON_MUTLINT_NO_CACHE"}
         arguments = ["-", "--stdin-filename", path.name, "--cache-dir", str(command.cache)]
-        return subprocess.run([sys.executable, "-c", CODE, *arguments], input=given, cwd=command.folder, env=env,
-                              capture_output=True, text=True).stdout
+        return subprocess.run([sys.executable, "-c", CODE, *arguments], input=given, cwd=command.folder,
+                              env=command.environment, capture_output=True, text=True).stdout
 
     first = lint(text)
     assert lint(text) == first
@@ -149,7 +163,7 @@ def test_a_cache_that_cannot_be_written_is_told_once(command: Command) -> None:
     assert command.errors.count("warning:") == 1
     assert str(command.cache) in command.errors
     assert "--no-cache" in command.errors
-    assert first == command(".", cached=False)
+    assert first == command.uncached(".")
     assert "warning" not in command.errors
 
 
@@ -165,26 +179,25 @@ def test_a_cache_for_reading_only_is_read(command: Command) -> None:
 
 @pytest.mark.slow
 def test_two_runs_at_once_agree(command: Command) -> None:
-    env = {k: v for k, v in os.environ.items() if k != "TRITON_MUTLINT_NO_CACHE"}
     run = [sys.executable, "-c", CODE, ".", "--cache-dir", str(command.cache)]
-    started = [subprocess.Popen(run, cwd=command.folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                text=True) for _ in range(3)]
+    started = [subprocess.Popen(run, cwd=command.folder, env=command.environment, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True) for _ in range(3)]
     outputs = {process.communicate()[0] for process in started}
-    assert outputs == {command(".", cached=False)[1]}
+    assert outputs == {command.uncached(".")[1]}
     command.agrees(".", warm=True)
 
 
 @pytest.mark.slow
 def test_a_run_that_is_killed_leaves_a_cache_that_works(command: Command) -> None:
-    env = {k: v for k, v in os.environ.items() if k != "TRITON_MUTLINT_NO_CACHE"}
     for delay in (0.1, 0.3, 0.6):
         process = subprocess.Popen([sys.executable, "-c", CODE, ".", "--cache-dir", str(command.cache)],
-                                   cwd=command.folder, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                   cwd=command.folder, env=command.environment, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
         time.sleep(delay)
         process.kill()
         process.wait()
     first = command(".")
-    assert first == command(".", cached=False)
+    assert first == command.uncached(".")
     command.agrees(".", warm=True)
 
 

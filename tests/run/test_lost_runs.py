@@ -113,3 +113,19 @@ def test_the_other_kernels_of_a_file_keep_their_verdicts(tmp_path: Path) -> None
         assert found.kernels(name) == {"before": "analyzed", "lost": "failed", "after": "analyzed"}
     assert found.kernels("other.py") == {f"other{i}": "analyzed" for i in range(6)}
     assert "Traceback" not in found.errors
+
+
+def test_an_op_of_another_gpu_is_no_crash(tmp_path: Path) -> None:
+    """Triton ends the process over one; that the target is another one is nothing that the source is to blame for."""
+    text = ("import triton\nfrom triton.experimental import gluon\n"
+            "from triton.experimental.gluon import language as gl\n"
+            "from triton.experimental.gluon.language.amd import cdna3\n\n\n@gluon.jit\ndef k(x, y, n):\n"
+            "    layout: gl.constexpr = gl.BlockedLayout([1], [64], [4], [0])\n    i = gl.arange(0, 256, layout)\n"
+            "    cdna3.buffer_store(cdna3.buffer_load(x, i), y, i)\n")
+    (tmp_path / "k.py").write_text(text)
+    done = subprocess.run(
+        [sys.executable, "-m", "triton_mutlint", "check", "k.py", "--no-cache", "--no-spec", "--target", "cuda:90",
+         "--format", "json"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    (finding,) = json.loads(done.stdout)["findings"]
+    assert (finding["rule"], finding["severity"], done.returncode) == ("TML902", "warning", 0)
+    assert "is not known for this target" in finding["message"]

@@ -496,9 +496,10 @@ def test_the_interpreter_variable_does_not_matter(load_text, monkeypatch) -> Non
     [
         "(S := tl.constexpr(3))",
         "if (S := tl.constexpr(3)) is None:\n    raise SystemExit",
+        "ALL = [n for n in range(4) if (S := tl.constexpr(n)) is not None]",
         "with open(__file__) as file:\n    S = tl.constexpr(len(file.read()) and 3)",
     ],
-    ids=["walrus", "condition", "with"],
+    ids=["walrus", "condition", "comprehension", "with"],
 )
 def test_every_way_to_bind_a_name(load_text, write, binding: str) -> None:
     write("kernels.py", "x")

@@ -6,6 +6,8 @@ import re
 from enum import IntEnum
 from functools import lru_cache
 
+from triton_mutlint.ttir.types import element
+
 ADDRESS_BITS = 64
 _ELEMENT = re.compile(r"(?:[us]?i|f|bf|tf)(\d+)")
 _POINTEE = re.compile(r"!tt\.ptr<([^,>]*)")
@@ -20,14 +22,14 @@ class Width(IntEnum):
 @lru_cache(maxsize=4096)
 def bits_of(type_text: str) -> int | None:
     """Bits of one element of an integer or float type; None for others."""
-    match = _ELEMENT.match(_element(type_text.strip()))
+    match = _ELEMENT.match(element(type_text.strip()))
     return int(match.group(1)) if match else None
 
 
 @lru_cache(maxsize=4096)
 def pointee_bits(type_text: str) -> int | None:
     """Bits of what a pointer, or a tensor of pointers, points to; None if that is no number."""
-    match = _POINTEE.match(_element(type_text.strip()))
+    match = _POINTEE.match(element(type_text.strip()))
     return bits_of(match[1]) if match else None
 
 
@@ -38,12 +40,3 @@ def width_of(type_text: str) -> Width:
     if bits == 1:
         return Width.BIT
     return Width.NARROW if bits is not None and bits < ADDRESS_BITS else Width.FULL
-
-
-def _element(text: str) -> str:
-    """The element type of a tensor or vector, else the type itself."""
-    for container in ("tensor<", "vector<"):
-        if text.startswith(container):
-            inner = text[len(container):-1]
-            return re.sub(r"^(?:\d+x|\?x)*", "", inner)
-    return text

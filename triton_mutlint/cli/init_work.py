@@ -17,7 +17,7 @@ from triton_mutlint.source.discover import display_path
 from triton_mutlint.spec.as_yaml import HEADER, WrittenEntry, entry_lines, key_text
 from triton_mutlint.spec.entries import Draft, EntrySubject, Settled, draft, verdict_comments
 from triton_mutlint.spec.model import KernelSpec
-from triton_mutlint.spec.read import NAMES, find_spec, parse_spec, project_root
+from triton_mutlint.spec.read import NAMES, find_spec, parse_spec, project_root, spec_text
 from triton_mutlint.spec.stale import stale_entries
 from triton_mutlint.spec.write import NoPlaceError, SpecText
 from triton_mutlint.types import (
@@ -26,7 +26,6 @@ from triton_mutlint.types import (
     Kernel,
     KernelReport,
     SourceFile,
-    UsageError,
     Variant,
 )
 
@@ -125,7 +124,7 @@ class _Change:
 
     def made(self) -> SpecChange:
         display = display_path(self.path, self.run.request.cwd)
-        self.old = old = _read(self.path) if self.path.is_file() else None
+        self.old = old = spec_text(self.path, display) if self.path.is_file() else None
         self.text = SpecText(HEADER if old is None else old)
         for file in self.files:
             if file.failure is not None:
@@ -145,7 +144,7 @@ class _Change:
             self.text.add(map(entry_lines, self.entries))
         if self.entries or self.completed:
             new = self.text.text
-            parse_spec(new.removeprefix("\ufeff"), display)  # what is written must read back
+            parse_spec(new, display)  # what is written must read back
         return SpecChange(self.path, display, old, new, added, tuple(self.completed), failed, tuple(self.remarks))
 
     def _stale(self) -> Iterator[str]:
@@ -231,10 +230,3 @@ def mentions(text: str, key: str) -> bool:
 
 def _one_line(failure: Failure) -> str:
     return " ".join(failure.message.splitlines()[0].split()) if failure.message.strip() else failure.stage.value
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_bytes().decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {path}: {error}") from error

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from triton_mutlint.compiled.metadata import options_of, target_of
-from triton_mutlint.compiled.model import STAGES, CompiledKernel
+from triton_mutlint.compiled.model import STAGES, CompiledKernel, options_of, target_of
 from triton_mutlint.process.stamps import refuse_irregular
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.types import Failure, Location, Stage, StageError

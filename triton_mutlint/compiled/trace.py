@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from triton_mutlint.compiled.metadata import options_of, target_of
-from triton_mutlint.compiled.model import STAGES, CompiledKernel, PythonText
+from triton_mutlint.compiled.model import STAGES, CompiledKernel, PythonText, options_of, target_of
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.types import Failure, Location, Stage, StageError
 

@@ -42,17 +42,12 @@ class CommentProblem:
 
 @dataclass(frozen=True)
 class Directive:
-    """One directive as written. `items` are names or codes; `own_line`: nothing else on its line.
-
-    `everything` marks an `ignore` without codes.
-    """
+    """One directive as written. `items` are names or codes (none: all codes); `own_line`: nothing else on its line."""
 
     kind: str  # MUTATES | IGNORE
     items: tuple[str, ...]
     location: Location
     own_line: bool
-    everything: bool = False
-    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -141,10 +136,10 @@ def _ignore(rest: str, location: Location, own_line: bool) -> Directive | Commen
     if not rest.startswith("["):
         if _CODE_LIKE.match(rest):  # taken as a bare `ignore` it would silence more than was meant
             return CommentProblem("rule codes stand in brackets", location, IGNORE, "write `ignore[TML201]`")
-        return Directive(IGNORE, (), location, own_line, everything=True, reason=rest.lstrip(":- "))
-    codes, closed, reason = rest[1:].partition("]")
+        return Directive(IGNORE, (), location, own_line)
+    codes, closed, _ = rest[1:].partition("]")
     items = tuple(dict.fromkeys(code.strip() for code in codes.split(",") if code.strip()))
     if not closed or not items:
         what = "the list of rule codes is empty" if closed else "the list of rule codes is not closed"
         return CommentProblem(what, location, IGNORE, "write `ignore[TML201]`, or `ignore` for every rule")
-    return Directive(IGNORE, items, location, own_line, reason=reason.strip().lstrip(":- "))
+    return Directive(IGNORE, items, location, own_line)

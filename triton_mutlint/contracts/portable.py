@@ -54,13 +54,13 @@ def covered(files: Collection[str], folder: Path, sources: Sequence[SourceFile],
 
 def _is_emptied(file: Path, named: AbstractSet[Path]) -> bool:
     """Whether a file that has no kernels to lint was asked for, by itself or with a folder."""
-    from triton_mutlint.source.python_text import may_have_kernels  # here: a run without such files needs none of it
+    from triton_mutlint.source.python_text import has_kernels  # here: a run without such files needs none of it
 
     path = Path(os.path.realpath(file))
     if named.isdisjoint((path, *path.parents)):
         return False
     try:
-        return not may_have_kernels(read(path))
+        return not has_kernels(read(path).decode("latin-1"))
     except FileNotFoundError:
         return True
     except OSError:

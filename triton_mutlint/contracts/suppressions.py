@@ -19,7 +19,6 @@ class Suppression:
     location: Location
     first: int
     last: int
-    reason: str = ""
 
     def covers(self, code: str, line: int) -> bool:
         """Whether a finding of rule `code` on `line` of the comment's file is suppressed."""
@@ -51,9 +50,9 @@ def read_suppressions(source: SourceFile, known: Mapping[str, str]) -> Suppressi
     for directive in wanted:
         problems += _unknown_codes(directive, known)
         codes = tuple(code for code in directive.items if code in known)
-        if codes or directive.everything:
+        if codes or not directive.items:
             first, last = _lines(directive, comments, spans, lines)
-            items.append(Suppression(codes, directive.location, first, last, directive.reason))
+            items.append(Suppression(codes, directive.location, first, last))
     return Suppressions(tuple(items), tuple(problems))
 
 

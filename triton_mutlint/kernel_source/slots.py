@@ -38,6 +38,7 @@ class Slot:
     arithmetic: int = 0  # an operand, so not None
     number: int = 0  # multiplied and the like as it stands, so not a pointer
     scalar: int = 0  # compared or cast as a number, so not a pointer there
+    truth: int = 0  # a mask, or an operand of `not`, `and` or `or`, so a boolean
     exponent: int = 0  # a number of bits
     unit: int = 0  # the last stride of a tensor descriptor, which must be the constant 1
     descriptor: int = 0

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from triton_mutlint.source.slicing.importing import installed, is_triton_module
 from triton_mutlint.source.slicing.module_text import Body, read_body
 from triton_mutlint.source.slicing.namespace import Namespace
 from triton_mutlint.source.slicing.needs import functions_in
-from triton_mutlint.source.slicing.spaces import node_of
+from triton_mutlint.source.slicing.spaces import installed, is_triton_module, node_of
 from triton_mutlint.triton_names import hint
 from triton_mutlint.types import Kernel, Location
 

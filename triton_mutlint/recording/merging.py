@@ -9,6 +9,7 @@ from math import prod
 from pathlib import Path, PurePosixPath
 
 from triton_mutlint.config.request import Request
+from triton_mutlint.process.writing import write_file
 from triton_mutlint.recording.launches import (
     MOST,
     Launch,
@@ -28,7 +29,7 @@ from triton_mutlint.spec.as_yaml import WrittenEntry, argument_spec, entry_lines
 from triton_mutlint.spec.bind import tuned_parameters, value_parameters
 from triton_mutlint.spec.entries import Settled
 from triton_mutlint.spec.model import KernelSpec, Spec
-from triton_mutlint.spec.read import parse_spec
+from triton_mutlint.spec.read import parse_spec, spec_text
 from triton_mutlint.spec.write import NoPlaceError, SpecText
 from triton_mutlint.types import FileResult, Kernel, SourceFile, StageError, Status, UsageError
 
@@ -171,16 +172,10 @@ def _key(place: LaunchPlace, kernel: Kernel | None, root: Path) -> str:
 
 
 def merge_files(notes: Path, spec: Path) -> Recorded:
-    """Merge the notes in a file into a spec file. Raises UsageError where one cannot be read or written."""
-    try:
-        old = spec.read_text(encoding="utf-8-sig") if spec.exists() else None
-        found = merge(notes.read_text(encoding="utf-8"), old, spec)
-        if found.changed:
-            from triton_mutlint.process.writing import write_file
-
-            write_file(spec, found.text)
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {spec}: {error}") from error
+    """Merge the notes in a file into a spec file. Raises UsageError for a spec that cannot be read or written."""
+    found = merge(notes.read_text(encoding="utf-8"), spec_text(spec, str(spec)) if spec.exists() else None, spec)
+    if found.changed:
+        write_file(spec, found.text)
     return found
 
 

@@ -5,9 +5,9 @@ Needs no Triton. All that has been compiled of one `def` is one kernel, each com
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -66,29 +66,30 @@ class Compiled:
         for done, (path, stem) in enumerate(stems):
             progress(done, len(stems), stem.name)
             only = path.suffix[1:] if path.is_file() and path.suffix != ".json" else ""
-            self._take(stem.name, partial(read_kernel, stem, self.request.cwd, only))
+            with self._noting(stem.name):
+                self._add(stem.name, read_kernel(stem, self.request.cwd, only))
         for path in filter(is_trace, self._paths()):
-            try:
+            with self._noting(path.name):
                 for done, found in enumerate(read_trace(path, self.request.cwd)):
                     progress(done, 0, path.name)
-                    self._take(path.name, partial(_itself, found))
-            except StageError as error:
-                self.failures.append((path.name, error.failure))
+                    with self._noting(path.name):
+                        self._add(path.name, found)
+
+    @contextmanager
+    def _noting(self, name: str) -> Iterator[None]:
+        """What cannot be read of a file is noted, and the rest goes on."""
+        try:
+            yield
+        except StageError as error:
+            self.failures.append((name, error.failure))
 
     def _paths(self) -> list[Path]:
         return [(self.request.cwd / argument).expanduser() for argument in self.request.arguments]
 
-    def _take(self, name: str, get: Callable[[], CompiledKernel | Failure]) -> None:
-        try:
-            found = get()
-            if isinstance(found, Failure):
-                self.failures.append((name, found))
-            else:
-                self._add(found)
-        except StageError as error:
-            self.failures.append((name, error.failure))
-
-    def _add(self, kernel: CompiledKernel) -> None:
+    def _add(self, name: str, kernel: CompiledKernel | Failure) -> None:
+        if isinstance(kernel, Failure):
+            self.failures.append((name, kernel))
+            return
         read = read_effects(kernel, self._places, self.request.opaque_asm)
         known = self._kernels.setdefault((read.file or kernel.label, read.line, read.name), _Kernel(read))
         known.count += 1
@@ -118,10 +119,6 @@ class Compiled:
         for name in (name.partition(".")[0] for variant in variants for name in variant.arguments):
             positions.setdefault(name, len(positions))
         return merged(base, [v.effects for v in variants], judge(variants, frozenset(), {}, positions))
-
-
-def _itself(found: CompiledKernel | Failure) -> CompiledKernel | Failure:
-    return found
 
 
 def _stems(path: Path) -> Iterator[Path]:

@@ -26,8 +26,8 @@ from triton_mutlint.run.plan import given_files
 from triton_mutlint.run.workers import bounds, lint_files
 from triton_mutlint.signature.beyond_variants import beyond
 from triton_mutlint.source.discover import display_path
+from triton_mutlint.source.function_text import differ
 from triton_mutlint.source.python_text import read_source
-from triton_mutlint.source.slicing.closures import differ
 from triton_mutlint.types import (
     Beyond,
     FileResult,

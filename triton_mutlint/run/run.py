@@ -103,4 +103,5 @@ def sources_of(request: Request) -> tuple[tuple[SourceFile, ...], Failures]:
         buffer = source_from_stdin(request.stdin_text.encode(), filename, request.cwd)
         if not config.force_exclude or buffer.path not in Excluded(config.exclude, config.root or request.cwd, True):
             sources = (buffer, *(s for s in sources if s.path != buffer.path))
-    return tuple(replace(s, text=request.texts.get(s.display, s.text)) for s in sources), failures
+    texts = request.texts
+    return tuple(replace(s, text=texts[s.display]) if s.display in texts else s for s in sources), failures

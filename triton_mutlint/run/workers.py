@@ -32,6 +32,8 @@ _WORTHWHILE = 6  # jit functions: fewer of them take less than what a second pro
 _TRIED = 16  # kernels of a file that are tried one by one
 _GRACE = 5.0  # seconds that a kernel may take beyond its limit: it is ended from within where that can be done
 _LOADING = 35.0  # seconds until a file is loaded; what it computes is ended from within after 20
+_FOREIGN = re.compile(r"LLVM ERROR: (\S+) created with unregistered dialect")
+_OTHER_GPU = "it is written for another GPU: name that by --target, or by `target` in the spec"
 
 
 @dataclass(frozen=True)
@@ -129,6 +131,8 @@ class _File:
             return replace(part, done=part.done | self.reports.keys(), delicate=part.delicate | {at.index})
         kernel = self.result.listed[at.index]
         failure = Failure(Stage.LOWER, f"{kernel.name}: {lost.reason}{said}", kernel.location, crashed=True)
+        if (foreign := _FOREIGN.search(said)) is not None:  # Triton ends the process over that
+            failure = Failure(Stage.LOWER, f"`{foreign[1]}` is not known for this target", kernel.location, _OTHER_GPU)
         self.reports[at.index] = failed(kernel, failure, at.targets)
         return replace(part, done=part.done | self.reports.keys())
 

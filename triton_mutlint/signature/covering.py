@@ -125,7 +125,7 @@ def _domain(alternatives: Sequence[ArgType], mentioned: Sequence[Any] | Mapping[
         others = [False, True] if mentioned else []
     elif isinstance(main, int) and mentioned:
         powers = [next_power_of_2(int(c) + 1) for c in numbers if 0 <= c < 1 << 20]
-        others = [*powers, *near, *SIZES, 8192, 16384, 65536]
+        others = [*SIZES[:5], *powers, *near, *SIZES, 8192, 16384, 65536]
         others.sort(key=lambda value: value < 0)  # few sizes are negative
     elif isinstance(main, float):
         others = near

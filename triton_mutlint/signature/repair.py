@@ -222,7 +222,8 @@ def _values(have: Any, hints: _Hints, sizes: Sequence[int]) -> Iterator[tuple[in
         if "i1" in hints.dtypes:
             yield from ((0, True), (1, False))
         first = [] if powers[0] == size else powers[:1]
-        every = _once([*first, *numbers, *scaled, *powers, 1, *others, *(n + 1 for n in numbers), 64, 16])
+        off = [0] if 0 in hints.numbers else []  # what a test for more than 0 guards may be what fails
+        every = _once([*first, *numbers, *scaled, *powers, 1, *off, *others, *(n + 1 for n in numbers), 64, 16])
         fitting = [n for n in every if n != have and n <= max(_MOST_ELEMENTS, size)]
         yield from enumerate(fitting)
     elif isinstance(have, str):

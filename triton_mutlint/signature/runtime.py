@@ -84,6 +84,7 @@ def _plain(dossier: Dossier) -> tuple[ArgType, str]:
         return ScalarType("i64"), f"cast to a pointer at line {slot.address_int}"
     for fact, type_, what in (
         (slot.integer, "i32", "used as an integer"), (slot.floating, "fp32", "used as a number"),
+        (slot.truth, "i1", "used as a boolean"),
     ):  # fmt: skip
         if fact:
             return ScalarType(type_), f"{what} at line {fact}"

@@ -12,15 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from triton_mutlint.source.finder import Finder, ModulePlace
-from triton_mutlint.source.python_text import (
-    decode_source,
-    has_kernels,
-    has_ops,
-    may_have_kernels,
-    may_have_ops,
-    read_bytes,
-    refuse_foreign,
-)
+from triton_mutlint.source.python_text import decode_source, has_kernels, has_ops, read_bytes, refuse_foreign
 from triton_mutlint.source.registrars import registrars_of
 from triton_mutlint.source.searching import ignored, walk
 from triton_mutlint.types import Failure, Location, SourceFile, Stage, StageError, parse_source
@@ -81,12 +73,12 @@ def discover(
         except StageError as error:
             failures.append((argument, error.failure))
     files, left = _holding(wanted.values(), cwd, registrars, failures)
-    derived = registrars_of([file.text for file in files], registrars)
+    derived = registrars_of(files, registrars)
     while left and derived - set(registrars):
         registrars = derived
         more, left = _holding(left, cwd, registrars, [])
         files += more
-        derived = registrars_of([file.text for file in files], registrars) if more else derived
+        derived = registrars_of(files, registrars) if more else derived
     order = {item.path: number for number, item in enumerate(wanted.values())}
     files.sort(key=lambda file: order[file.path])
     left_out = _ignored(wanted.values(), {file.path for file in files})
@@ -117,16 +109,17 @@ def _source(item: _Wanted, display: str, registrars: Collection[str]) -> SourceF
     A file without a sign of it is parsed only if it was named: nobody else would say that it is broken.
     """
     data = read_bytes(item.path, display)
-    if not item.explicit and not may_have_kernels(data) and not may_have_ops(data, registrars):
+    plain = data.decode("latin-1")  # the words that tell are ASCII
+    is_wanted = has_kernels(plain) or has_ops(plain, registrars) or bool(item.kernels)
+    if not item.explicit and not is_wanted:
         return None
     text = decode_source(data, display)
     _check_name(item.path, display)
     if item.explicit:
         refuse_foreign(item.path, text, display)
-    if has_kernels(text) or has_ops(text, registrars) or item.kernels:
+    if is_wanted:
         return SourceFile(item.path, display, text, frozenset(item.kernels or ()))
-    if item.explicit:
-        parse_source(text, str(item.path), display)
+    parse_source(text, str(item.path), display)
     return None
 
 

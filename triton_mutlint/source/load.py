@@ -107,7 +107,7 @@ class _Load:
         """What the file gives; of what was `imported`, only what stands in functions and classes is made from a slice,
         as an import does not show it.
         """
-        with self.modules.shared.loading():
+        with self.modules.shared.session:
             found = candidates(self.names)
             if imported:
                 lines = {c.node.lineno for c in imported}
@@ -129,19 +129,17 @@ class _Load:
         kernels: list[Kernel] = []
         helpers: list[Kernel] = []
         for candidate in found:
-            is_kernel = self._is_kernel(candidate, called)
-            if self.source.kernels and not is_kernel and candidate.jit is None:
+            looks_like_one = self.launches.is_kernel({candidate.name, *candidate.aliases}, candidate.node, called)
+            asked = self.source.kernels
+            is_kernel = bool(asked & candidate.names) if asked else looks_like_one
+            if asked and not is_kernel and candidate.jit is None:
                 continue
             if (failure := self._failure(candidate, is_kernel)) is not None:
                 self.failures.append((candidate.name, failure))
             elif candidate.jit is not None:
-                (kernels if is_kernel else helpers).append(self._loaded(candidate, is_kernel, called))
+                (kernels if is_kernel else helpers).append(
+                    self._loaded(candidate, is_kernel, is_helper=not is_kernel and not looks_like_one))
         return kernels, helpers
-
-    def _is_kernel(self, candidate: Candidate, called: frozenset[str]) -> bool:
-        if self.source.kernels:
-            return bool(self.source.kernels & candidate.names)
-        return self.launches.is_kernel({candidate.name, *candidate.aliases}, candidate.node, called)
 
     def _failure(self, candidate: Candidate, is_kernel: bool) -> Failure | None:
         here = Location(self.source.display, candidate.node.lineno, candidate.node.col_offset + 1)
@@ -161,18 +159,16 @@ class _Load:
         same = Path(need.file) == self.source.path
         return Location(self.source.display if same else need.file, need.line, need.column)
 
-    def _loaded(self, candidate: Candidate, is_kernel: bool, called: frozenset[str]) -> Kernel:
+    def _loaded(self, candidate: Candidate, is_kernel: bool, is_helper: bool) -> Kernel:
         tuning, space = candidate.tuning(with_decorators=is_kernel), candidate.definition.namespace
         is_sliced = isinstance(space, Space)
         notes = [*tuning.notes, *(space.notes.values() if is_sliced else ())]
-        names = {candidate.name, *candidate.aliases}
         parameters, configs = candidate.parameters(), tuning.autotune.configs if tuning.autotune is not None else ()
         if is_kernel or not self.source.kernels:  # else nobody asked for it
             for value in (*(p.default for p in parameters), *(v for config in configs for v in config.kwargs.values())):
                 self.needs.of_value(value)
             for need in self.needs.of(candidate.jit):
                 notes.append(f"`{need.name}` {need.reason}; it is used where a branch may leave it out")
-        is_helper = not is_kernel and not self.launches.is_kernel(names, candidate.node, called)
         return candidate.kernel(self.source, Globals(space, self.needs) if is_sliced else space, tuning, notes=notes,
                                 is_helper=is_helper)
 

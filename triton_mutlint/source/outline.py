@@ -13,6 +13,8 @@ from triton_mutlint.source.walking import BLOCKS, FIELDS, dotted, first_line
 _ANYWHERE = frozenset({"constexpr", "dtype", "pointer_type", "block_type"})  # may be called outside of jit functions
 _BUILTIN = frozenset({"_semantic", "_builder", "_generator"})  # what Triton passes to its own builtins
 _MAKERS = frozenset({"jit", "autotune", "heuristics"})
+_ELEMENTS: dict[type, tuple[str, ...]] = {ast.Tuple: ("elts",), ast.List: ("elts",), ast.Dict: ("values",),
+                                          ast.ListComp: ("elt",), ast.DictComp: ("value",)}
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Parents = tuple[Function | ast.ClassDef, ...]
 # Statements with statements in them → their fields that hold expressions.
@@ -219,18 +221,11 @@ def _makes_jit(node: ast.expr, file: Outline) -> bool:
 
 def _calls(value: ast.expr) -> Iterator[ast.Call]:
     """The calls that give a value, or the elements of one."""
+    parts = [getattr(value, name) for name in _ELEMENTS.get(value.__class__, ())]
     if isinstance(value, ast.Call):
         yield value
-        if isinstance(value.func, ast.Name) and value.func.id == "dict":
-            for keyword in value.keywords:
-                yield from _calls(keyword.value)
-    elif isinstance(value, (ast.Tuple, ast.List)):
-        for element in value.elts:
+        is_dict = isinstance(value.func, ast.Name) and value.func.id == "dict"
+        parts = [keyword.value for keyword in value.keywords] if is_dict else []
+    for part in parts:
+        for element in part if isinstance(part, list) else [part]:
             yield from _calls(element)
-    elif isinstance(value, ast.Dict):
-        for element in value.values:
-            yield from _calls(element)
-    elif isinstance(value, ast.ListComp):
-        yield from _calls(value.elt)
-    elif isinstance(value, ast.DictComp):
-        yield from _calls(value.value)

@@ -38,17 +38,6 @@ def has_ops(text: str, registrars: Collection[str] = ()) -> bool:
     return any(name in text and re.search(rf"\b{re.escape(name)}\b", text) is not None for name in own)
 
 
-def may_have_ops(data: bytes, registrars: Collection[str] = ()) -> bool:
-    """`has_ops` on undecoded bytes, erring towards yes."""
-    words = (*_REGISTERING, "register_", *(name.rpartition(".")[2] for name in registrars))
-    return any(word.encode() in data for word in words)
-
-
-def may_have_kernels(data: bytes) -> bool:
-    """`has_kernels` on undecoded bytes, erring towards yes."""
-    return b"triton" in data and any(word in data for word in (b"jit", b"tl.", b"language"))
-
-
 def read_source(path: Path, display: str) -> str:
     """The text of a Python file, decoded by its coding cookie, newlines as `\\n`.
 

@@ -5,21 +5,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterable, Iterator, Set
 
+from triton_mutlint.source.function_text import parameters
 from triton_mutlint.source.python_text import REGISTRAR, has_ops
-from triton_mutlint.types import StageError, parse_source
+from triton_mutlint.types import SourceFile, StageError
 
 # What torch's own functions that register are called, as a call of them ends.
 _OF_TORCH = frozenset({"custom_op", "triton_op", ".define", ".impl", "Library", "infer_schema", "register_kernel"})
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def registrars_of(texts: Iterable[str], known: Collection[str] = ()) -> frozenset[str]:
+def registrars_of(sources: Iterable[SourceFile], known: Collection[str] = ()) -> frozenset[str]:
     """The names of functions and objects that register what their callers pass, beside those that are `known`.
 
     A function that passes what it is given on to another is one, too.
     """
     names = {name.rpartition(".")[2] for name in known}
-    defined = [one for text in texts if has_ops(text, names) for one in _defined(text)]
+    defined = [one for source in sources if has_ops(source.text, names) for one in _defined(source)]
     classes = {node.name for node in defined if isinstance(node, ast.ClassDef)
                and any(_is_registrar(end, ()) for m in node.body if isinstance(m, _FUNCTION) for end in _given_on(m))}
     objects = {name for node in defined if isinstance(node, ast.Assign) for name in _instances(node, classes)}
@@ -39,10 +40,10 @@ def _is_registrar(end: str, others: Collection[str]) -> bool:
     return bool({end, name} & _OF_TORCH) or name in others or REGISTRAR.fullmatch(name) is not None
 
 
-def _defined(text: str) -> Iterator[ast.AST]:
+def _defined(source: SourceFile) -> Iterator[ast.AST]:
     """What a file defines outside of functions."""
     try:
-        pending: list[ast.AST] = [parse_source(text, "", "")]
+        pending: list[ast.AST] = [source.tree]
     except StageError:
         return
     while pending:
@@ -55,9 +56,7 @@ def _defined(text: str) -> Iterator[ast.AST]:
 
 def _given_on(function: ast.FunctionDef | ast.AsyncFunctionDef, outer: Set[str] = frozenset()) -> Iterator[str]:
     """The ends of what is called with a parameter of the function, or of one that is defined in it."""
-    takes = function.args
-    given = {a.arg for a in (*takes.posonlyargs, *takes.args, *takes.kwonlyargs, takes.vararg, takes.kwarg)
-             if a is not None} | outer
+    given = {name for name, _ in parameters(function.args)} | outer
     pending: list[ast.AST] = [*function.body]
     while pending:
         node = pending.pop()

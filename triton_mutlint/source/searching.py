@@ -33,8 +33,7 @@ def walk(root: Path, excluded: Callable[[Path], bool], unreadable: Callable[[OSE
         folders[:] = sorted(name for name in folders if not _skipped(here / name) and not excluded(here / name))
         for name in sorted(files):
             path = here / name
-            wanted = name.endswith(".py") and not name.startswith(".") and not excluded(path)
-            if not wanted:
+            if not name.endswith(".py") or name.startswith(".") or excluded(path):
                 continue
             try:
                 is_file = stat.S_ISREG(path.stat().st_mode)  # not a pipe or device, which would be waited for
@@ -69,59 +68,45 @@ def ignored(root: Path, paths: Sequence[Path]) -> frozenset[Path]:
     None where there is no repository or no git, and where `root` is itself ignored: it was named.
     Files that git tracks are never ignored.
     """
-    top = _repository(root) if paths else None
+    tops = (f for f in (root, *root.parents) if os.path.exists(f / ".git"))  # noqa: PTH110
+    top = next(tops, None) if paths else None
     if top is None:
         return frozenset()
     if current() is not None:
         _note(root, top, paths)
     asked = {os.fsencode(path): path for path in paths}
     given = b"\0".join([os.fsencode(root), *asked])
-    found = _ask(root, given, "--no-index")
+    check = ("check-ignore", "--stdin", "-z")
+    found = {*_git(root, *check, "--no-index", given=given).split(b"\0")} & {os.fsencode(root), *asked}
     if found:  # some match a pattern: whether git tracks them is in its index
         for name in _paths(root, "index"):
             note_file(name)
-        found = _ask(root, given)
+        found = {*_git(root, *check, given=given).split(b"\0")}
     return frozenset() if os.fsencode(root) in found else frozenset(asked[name] for name in found & asked.keys())
 
 
-def _ask(root: Path, names: bytes, *options: str) -> set[bytes]:
-    """Those of `names` that git ignores; none where it cannot tell."""
-    done = _git(root, "check-ignore", "--stdin", "-z", *options, given=names)
-    return set() if done is None else set(done.split(b"\0"))
-
-
-def _git(root: Path, *arguments: str, given: bytes = b"") -> bytes | None:
+def _git(root: Path, *arguments: str, given: bytes = b"") -> bytes:
+    """What git answers; nothing where it cannot tell."""
     command = ["git", "-C", str(root), *arguments]
     try:
         done = subprocess.run(  # noqa: S603 - fixed commands
             command, input=given, capture_output=True, check=False, timeout=_SECONDS
         )
     except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout if done.returncode == 0 else None
+        return b""
+    return done.stdout if done.returncode == 0 else b""
 
 
 def _paths(root: Path, *names: str) -> list[Path]:
     """Where git keeps files of its own, worktrees and submodules considered."""
     found = _git(root, "rev-parse", *(part for name in names for part in ("--git-path", name)))
-    return [root / os.fsdecode(line) for line in (found or b"").splitlines()]
-
-
-def _repository(folder: Path) -> Path | None:
-    return next((f for f in (folder, *folder.parents) if os.path.exists(f / ".git")), None)  # noqa: PTH110
+    return [root / os.fsdecode(line) for line in found.splitlines()]
 
 
 def _note(root: Path, top: Path, paths: Sequence[Path]) -> None:
     """Note what git reads for its answer."""
-    folders = {top, root, *(folder for folder in root.parents if folder.is_relative_to(top))}
-    for path in paths:
-        for folder in path.parents:
-            if folder in folders:
-                break
-            folders.add(folder)
-    named = _git(root, "config", "--path", "core.excludesFile")
-    others = [Path(name).expanduser() for name in _OF_USER] + _paths(root, *_SETTINGS)
-    if named:
-        others.append(Path(os.fsdecode(named.rstrip(b"\n"))))
-    for name in (*(folder / ".gitignore" for folder in sorted(folders)), *others):
+    folders = {folder for path in (root / "x", *paths) for folder in path.parents if folder.is_relative_to(top)}
+    named = _git(root, "config", "--path", "core.excludesFile").splitlines()
+    others = [*map(Path, map(os.fsdecode, named)), *(Path(name).expanduser() for name in _OF_USER)]
+    for name in (*(folder / ".gitignore" for folder in sorted(folders)), *others, *_paths(root, *_SETTINGS)):
         note_file(name)

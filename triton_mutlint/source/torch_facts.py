@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from functools import total_ordering
+from functools import partial, total_ordering
 from types import SimpleNamespace
 from typing import Any
 
@@ -51,20 +51,14 @@ class Dtype:
         return f"torch.{self.name}"
 
 
-class FormatInfo:
+def format_info(dtype: Dtype) -> SimpleNamespace:
     """`torch.finfo` and `torch.iinfo` of a dtype."""
-
-    def __init__(self, dtype: Dtype) -> None:
-        self.bits = _BITS[dtype.name]
-        if dtype.name in _FLOATS:
-            self.max: float = _FLOATS[dtype.name][0]
-            self.min: float = -self.max
-            self.tiny = self.smallest_normal = _FLOATS[dtype.name][1]
-            self.eps = self.resolution = _FLOATS[dtype.name][2]
-        else:
-            signed = not dtype.name.startswith("u")
-            self.max = 2 ** (self.bits - signed) - 1
-            self.min = -(2 ** (self.bits - 1)) if signed else 0
+    bits = _BITS[dtype.name]
+    if dtype.name in _FLOATS:
+        most, tiny, eps = _FLOATS[dtype.name]
+        return SimpleNamespace(bits=bits, max=most, min=-most, tiny=tiny, smallest_normal=tiny, eps=eps, resolution=eps)
+    signed = not dtype.name.startswith("u")
+    return SimpleNamespace(bits=bits, max=2 ** (bits - signed) - 1, min=-(2 ** (bits - 1)) if signed else 0)
 
 
 @total_ordering
@@ -94,33 +88,16 @@ class Version:
         return self.text
 
 
-class Properties:
-    """`torch.cuda.get_device_properties` of the target: public figures of an H100 or MI300X."""
-
-    def __init__(self, backend: str, capability: tuple[int, int], arch: str) -> None:
-        self.name = "NVIDIA H100" if backend == "cuda" else "AMD Instinct MI300X"
-        self.major, self.minor = capability
-        self.multi_processor_count = 132 if backend == "cuda" else 304
-        self.warp_size = 32 if backend == "cuda" else 64
-        self.total_memory = 80 << 30
-        self.gcnArchName = arch
-        self.shared_memory_per_block_optin = self.shared_memory_per_multiprocessor = 232448
-        self.L2_cache_size = 50 << 20
-        self.max_threads_per_multi_processor = 2048
-        self.regs_per_multiprocessor = 65536
-
-
 class InlineThread:
     """`threading.Thread` that runs its target in `start`: sliced code never outlives its caller."""
 
-    def __init__(self, group: object = None, target: Any = None, name: str = "", **options: Any) -> None:
-        self.name, self.daemon = name, True
-        self._target = target
-        self._args, self._kwargs = options.get("args", ()), options.get("kwargs") or {}
+    def __init__(self, group: object = None, target: Any = None, name: str = "", args: Any = (), kwargs: Any = None,
+                 **options: Any) -> None:
+        self.name, self.daemon, self._run = name, True, partial(target, *args, **(kwargs or {})) if target else None
 
     def start(self) -> None:
-        if self._target is not None:
-            self._target(*self._args, **self._kwargs)
+        if self._run is not None:
+            self._run()
 
     def join(self, timeout: float | None = None) -> None:
         """It has run already."""
@@ -143,11 +120,14 @@ def known_facts(backend: str, arch: str) -> dict[str, Any]:
     cuda = backend == "cuda"
     number = int(arch) if arch.isdigit() else 0
     capability = (number // 10, number % 10) if number else (_CAPABILITY_DEFAULT if cuda else (9, 4))
-    properties = Properties(backend, capability, arch)
+    properties = SimpleNamespace(  # public figures of an H100 or MI300X
+        name="NVIDIA H100" if cuda else "AMD Instinct MI300X", major=capability[0], minor=capability[1],
+        multi_processor_count=132 if cuda else 304, warp_size=32 if cuda else 64, total_memory=80 << 30,
+        gcnArchName=arch, shared_memory_per_block_optin=232448, shared_memory_per_multiprocessor=232448,
+        L2_cache_size=50 << 20, max_threads_per_multi_processor=2048, regs_per_multiprocessor=65536)
     facts: dict[str, Any] = {f"torch.{name}": Dtype(name) for name in _BITS}
     facts.update({f"torch.{alias}": facts[f"torch.{name}"] for alias, name in _ALIASES.items()})
-    facts.update({f"torch.{n}": getattr(math, n) for n in ("inf", "nan", "pi", "e")})
-    facts.update({f"{m}.{n}": getattr(math, n) for m in ("numpy",) for n in ("inf", "nan", "pi", "e")})
+    facts.update({f"{m}.{n}": getattr(math, n) for m in ("torch", "numpy") for n in ("inf", "nan", "pi", "e")})
     return facts | {
         "torch.__version__": "2.13.0",
         "torch.version.__version__": "2.13.0",
@@ -156,8 +136,8 @@ def known_facts(backend: str, arch: str) -> dict[str, Any]:
         "torch.version.xpu": None,
         "subprocess.run": _probe("nvidia-smi" if cuda else "rocm-smi"),
         "threading.Thread": InlineThread,
-        "torch.finfo": FormatInfo,
-        "torch.iinfo": FormatInfo,
+        "torch.finfo": format_info,
+        "torch.iinfo": format_info,
         "torch.cuda.is_available": lambda: True,
         "torch.cuda.device_count": lambda: 1,
         "torch.cuda.current_device": lambda: 0,

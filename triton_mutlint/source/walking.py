@@ -65,7 +65,10 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def bound_in(node: ast.AST) -> dict[str, None]:
-    """The names that running a statement binds, in order: not those of functions, classes and comprehensions in it."""
+    """The names that running a statement binds, in order: not those of functions, classes and comprehensions in it.
+
+    `:=` in a comprehension binds a name outside of it.
+    """
     found: dict[str, None] = {}
     stack = [node]
     while stack:
@@ -74,6 +77,8 @@ def bound_in(node: ast.AST) -> dict[str, None]:
         if cls in SCOPES:
             found.update(dict.fromkeys(filter(None, [getattr(child, "name", None)])))
             stack.extend(getattr(child, "decorator_list", ()))
+            if isinstance(child, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+                found.update({n.target.id: None for n in walk(child) if isinstance(n, ast.NamedExpr)})
             continue
         if cls is ast.Name:
             if child.ctx.__class__ is not ast.Load:  # type: ignore[attr-defined]  # a name by its class

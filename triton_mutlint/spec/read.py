@@ -55,22 +55,25 @@ def load_spec(path: Path, display: str | None = None) -> Spec:
     Raises `SpecError`, which lists every problem with its line and key path.
     """
     file = display or str(path)
+    return parse_spec(spec_text(path, file), file)
+
+
+def spec_text(path: Path, file: str) -> str:
+    """The text of a spec file as it is, with the mark that may begin it. Raises `SpecError`."""
     try:
         data = read(path, named=True)
+        return data.decode("utf-8")
     except OSError as error:
         raise SpecError([SpecProblem(Location(file, 1), (), f"cannot read: {error.strerror}")]) from None
-    try:
-        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         message = f"not UTF-8 (byte {data[error.start]:#04x})"
         raise SpecError([SpecProblem(Location(file, line), (), message)]) from None
-    return parse_spec(text, file)
 
 
 def parse_spec(text: str, file: str) -> Spec:
     """The spec written as `text`; raises `SpecError` with every problem found."""
-    root = parse_yaml(text, file)
+    root = parse_yaml(text.removeprefix("\ufeff"), file)
     problems = [SpecProblem(place.location, place.path, message) for place, message in SPEC(root)]
     if problems:
         raise SpecError(problems)

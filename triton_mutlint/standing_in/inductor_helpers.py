@@ -75,9 +75,14 @@ def exp(x, use_fast_math: tl.constexpr):
 
 
 @triton.jit
-def _softmax_pair(a_max, a_sum, b_max, b_sum):
+def online_softmax_combine_with_sum(a_max, a_sum, b_max, b_sum, use_fast_math: tl.constexpr = True):
     top = maximum(a_max, b_max)
     return top, a_sum * tl.exp(a_max - top) + b_sum * tl.exp(b_max - top)
+
+
+@triton.jit
+def _softmax_pair(a_max, a_sum, b_max, b_sum):
+    return online_softmax_combine_with_sum(a_max, a_sum, b_max, b_sum)
 
 
 @triton.jit
@@ -87,13 +92,7 @@ def online_softmax_reduce(lhs_max, lhs_sum, dim, use_fast_math: tl.constexpr):
 
 @triton.jit
 def online_softmax_combine(lhs_max, lhs_sum, rhs_max, use_fast_math: tl.constexpr):
-    top = maximum(lhs_max, rhs_max)
-    return top, lhs_sum * tl.exp(lhs_max - top) + tl.exp(rhs_max - top)
-
-
-@triton.jit
-def online_softmax_combine_with_sum(lhs_max, lhs_sum, rhs_max, rhs_sum, use_fast_math: tl.constexpr):
-    return _softmax_pair(lhs_max, lhs_sum, rhs_max, rhs_sum)
+    return _softmax_pair(lhs_max, lhs_sum, rhs_max, 1.0)
 
 
 @triton.jit

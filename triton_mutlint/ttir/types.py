@@ -28,8 +28,8 @@ _ELIDED_PREFIX = {
 
 
 def element(type_: str) -> str:
-    """The element of a tensor type (`tensor<16x!tt.ptr<f32>>` gives `!tt.ptr<f32>`), else the type."""
-    if not type_.startswith("tensor<"):
+    """The element of a tensor or vector type (`tensor<16x!tt.ptr<f32>>` gives `!tt.ptr<f32>`), else the type."""
+    if not type_.startswith(("tensor<", "vector<")):
         return type_
     inner = split_top(type_[7:-1])
     if not inner:

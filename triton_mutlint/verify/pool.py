@@ -8,22 +8,22 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
+from triton_mutlint.config.request import Progress, silent
 from triton_mutlint.types import UsageError
 from triton_mutlint.verify.wire import Finished, Work
 
-Done = Callable[[int, Finished], None]  # which job, and what it gave
 
-
-def run_jobs(jobs: Sequence[Work], done: Done) -> list[Finished]:
-    """What each job gave, in their order; `done` is told as they finish.
+def run_jobs(jobs: Sequence[Work], progress: Progress = silent) -> list[Finished]:
+    """What each job gave, in their order.
 
     Raises UsageError where the process for them does not start, or is lost. Every process has ended on return.
     """
     found: dict[int, Finished] = {}
     if not jobs:
         return []
+    progress(0, len(jobs), f"running {jobs[0].name}")
     command = [sys.executable, "-m", "triton_mutlint.verify.running.server"]
     with tempfile.TemporaryFile("w+") as errors, subprocess.Popen(  # noqa: S603 - this package
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, start_new_session=True,
@@ -36,7 +36,7 @@ def run_jobs(jobs: Sequence[Work], done: Done) -> list[Finished]:
             while len(found) < len(jobs):
                 number, finished = pickle.load(process.stdout)  # noqa: S301 - this package wrote it
                 found[number] = finished
-                done(number, finished)
+                progress(len(found), len(jobs), f"ran {jobs[number].name}")
         except (EOFError, OSError) as error:
             errors.seek(0)
             lines = errors.read().strip().splitlines()

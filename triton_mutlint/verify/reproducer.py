@@ -70,7 +70,7 @@ def replay(sources: dict[str, str], job: Job) -> int:
             path.write_text(text, encoding="utf-8")
         path = Path(name) / job.path
         there = replace(job, path=str(path), text=path.read_text(encoding="utf-8"))
-        finished = run_jobs([there], lambda number, done: None)[0]
+        finished = run_jobs([there])[0]
     lines = [line for result in finished.results for line in _shown(job, result)]
     print("\n".join(lines or [finished.refused or "nothing ran"]))  # noqa: T201 - a script's result
     return int(any("not predicted" in line for line in lines))

@@ -20,7 +20,7 @@ from triton_mutlint.verify.judge import failing_run, outcome_of
 from triton_mutlint.verify.model import KernelOutcome, Outcome, VerifyReport, VerifySubject
 from triton_mutlint.verify.pool import run_jobs
 from triton_mutlint.verify.reproducer import write_reproducer
-from triton_mutlint.verify.wire import Finished, Settings
+from triton_mutlint.verify.wire import Settings
 
 
 def verify(request: Request, settings: Settings, output: Path | None, progress: Progress) -> VerifyReport:
@@ -66,15 +66,7 @@ def require(device: str) -> None:
 def _outcomes(subjects: list[tuple[VerifySubject, tuple[Path, ...]]], settings: Settings, output: Path | None,
               progress: Progress) -> Iterator[KernelOutcome]:
     jobs = [subject.job for subject, _ in subjects if subject.job is not None]
-    count = 0
-
-    def done(number: int, finished: Finished) -> None:
-        nonlocal count
-        count += 1
-        progress(count, len(jobs), f"ran {jobs[number].kernel}")
-
-    progress(0, len(jobs), f"running {jobs[0].kernel}" if jobs else "")
-    found = iter(run_jobs(jobs, done))
+    found = iter(run_jobs(jobs, progress))
     for subject, sources in subjects:
         finished = next(found) if subject.job is not None else None
         outcome = outcome_of(subject, finished, settings.device)

@@ -80,6 +80,10 @@ class Job:
     globals: Mapping[str, Any] = EMPTY
     settings: Settings = Settings()
 
+    @property
+    def name(self) -> str:
+        return self.kernel
+
     def variant_of(self, run: int) -> VariantCase:
         """The variant of one of the runs."""
         return self.variants[self.runs[run].variant]
@@ -90,6 +94,10 @@ class Work(Protocol):
 
     worker: ClassVar[str]
     most_lost: ClassVar[int]  # processes that may be lost over it
+
+    @property
+    def name(self) -> str:
+        """What it is called where progress is shown."""
 
     @property
     def runs(self) -> Sequence[Any]:

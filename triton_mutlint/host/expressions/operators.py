@@ -72,7 +72,7 @@ class Operators(Elements):
         """Whether a value is a dict that has the key for certain."""
         if key.constant is None or not container.cells or container.things or container.roots or container.kind:
             return False
-        return all(key.constant[1] in content.certain for content in self.state.contents(container))
+        return all(c.kind == "dict" and c.has(key.constant[1]) for c in self.state.contents(container))
 
     def compared(self, op: ast.cmpop, left: Value, right: Value) -> Value | None:
         if isinstance(op, (ast.Is, ast.IsNot)) and right.is_constant(None):

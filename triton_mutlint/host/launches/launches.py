@@ -101,13 +101,13 @@ class Launching(FollowsTuners):
             what = f"launch of `{kernel.node.name}`: which argument falls to which parameter is not known"
             self.effects.gap(self.effect(what, node, kernel.node.name), self.state, spare)
 
-    def _beyond(self, verdict: KernelReport, kernel: KernelValue, given: Mapping[str, Value],
-                ruled_out: Set[str]) -> Beyond | None:
+    def _beyond(self, verdict: KernelReport, kernel: KernelValue, given: Mapping[str, Value], ruled_out: Set[str],
+                unsettled: frozenset[str] = frozenset()) -> Beyond | None:
         """What a launch may do that the verdict does not say, and what of `ruled_out` it may write all the same."""
         if not any(self.state.reach(given.values())):
-            return Beyond(stores=frozenset(ruled_out))
+            return Beyond(stores=frozenset() if unsettled else frozenset(ruled_out))
         arguments = {name: told(value, self.state) for name, value in given.items()}
-        return self.world.kernels.beyond(kernel.module, verdict, arguments, ruled_out)
+        return self.world.kernels.beyond(kernel.module, verdict, arguments, ruled_out, unsettled)
 
     def _otherwise(self, verdict: KernelReport, given: Mapping[str, Value], found: Beyond | None, written: Set[str],
                    node: ast.AST, told: bool) -> None:
@@ -117,16 +117,7 @@ class Launching(FollowsTuners):
             self.effects.gap(self.effect(text, node, verdict.name), self.state, given.values())
             return
         as_here = f"when it is launched with {found.values}" if found.values else "as it is launched here"
-        for label in sorted(found.stores - written):
-            base, *fields = label.split(".")
-            if base in given:
-                text = f"`{verdict.name}` may write `{label}` {as_here}: no analysed variant has that"
-                value = self._part(given[base], fields) if fields else given[base]
-                effect = self.effect(text, node, verdict.name)
-                if told:
-                    self.effects.write(value, effect)
-                else:
-                    self.effects.gap(effect, self.state, [value])
+        self._may_store(verdict, found.stores - written, given, f"{as_here}: no analysed variant has that", node, told)
         if found.behind and not verdict.indirect_writes:
             text = f"`{verdict.name}` may write through addresses in memory {as_here}: no analysed variant has that"
             self.effects.lost(self.effect(text, node, verdict.name))
@@ -136,15 +127,22 @@ class Launching(FollowsTuners):
         """Note what a launch may do where names that the kernel reads have other values, as on another machine."""
         names = self._unsettled(kernel)
         asked = {p.name for p in verdict.parameters if p.kind is not ParameterKind.CONSTEXPR} - written
-        if not names or not any(self.state.reach(given.values())):
-            return
-        arguments = {name: told(value, self.state) for name, value in given.items()}
-        found = self.world.kernels.beyond(kernel.module, verdict, arguments, asked, names)
-        for label in sorted(found.of(asked) - written if found is not None else ()):
+        found = self._beyond(verdict, kernel, given, asked, names) if names else None
+        if found is not None:
+            when = f"where {', '.join(sorted(names))} have other values"
+            self._may_store(verdict, found.of(asked) - written, given, when, node, False)
+
+    def _may_store(self, verdict: KernelReport, labels: Set[str], given: Mapping[str, Value], when: str, node: ast.AST,
+                   surely: bool) -> None:
+        for label in sorted(labels):
             base, *fields = label.split(".")
             if base in given:
-                text = f"`{verdict.name}` may write `{label}` where {', '.join(sorted(names))} have other values"
-                self.effects.gap(self.effect(text, node, verdict.name), self.state, [self._part(given[base], fields)])
+                effect = self.effect(f"`{verdict.name}` may write `{label}` {when}", node, verdict.name)
+                value = self._part(given[base], fields) if fields else given[base]
+                if surely:
+                    self.effects.write(value, effect)
+                else:
+                    self.effects.gap(effect, self.state, [value])
 
     def _unsettled(self, kernel: KernelValue) -> frozenset[str]:
         """The names outside that a kernel and its helpers read and that are not set to a value in the source."""

@@ -15,7 +15,6 @@ from triton_mutlint.host.values.values import PLAIN, Sort, Value, constant, give
 
 _LISTS = CONTAINERS - {"Tuple", "tuple"}
 _NONE = frozenset({"None", "Optional"})
-_READS = frozenset({"get", "items", "keys", "values", "copy"})  # of a dict
 
 
 def positional(function: HostFunction) -> list[ast.arg]:
@@ -50,10 +49,8 @@ def entry(op: OpRegistration, function: HostFunction, scope: tuple[object, ...],
         keys = enumerate(names) if kind == "tuple" else zip(names, names, strict=True)
         fields: dict[object, Value] = {key: _root_of(op, name, None, scope, state) for key, name in keys}
         rest = Value() if op.arguments else _root(variadic.arg, None, scope, state, False)
-        size = len(names) if op.arguments and kind == "tuple" else None
-        passed = kind == "dict" and _only_read(function, variadic.arg)  # those without a default
-        certain = frozenset[object](n for n in names if n in op.given) if passed else frozenset[object]()
-        given[variadic.arg] = state.make((*scope, variadic.arg), Cell(fields, rest, size, kind=kind, certain=certain))
+        size = len(names) if op.arguments and (kind == "tuple" or {*op.given} >= {*names}) else None
+        given[variadic.arg] = state.make((*scope, variadic.arg), Cell(fields, rest, size, kind=kind))
     return given
 
 
@@ -110,20 +107,3 @@ def _choices(annotation: ast.expr) -> Iterator[ast.expr]:
 
 def _word_set(annotation: ast.expr) -> set[str]:
     return set(words(annotation))
-
-
-def _only_read(function: HostFunction, name: str) -> bool:
-    """Whether nothing in a function can take something out of the dict that it calls `name`."""
-    fair: set[int] = set()
-    for node in ast.walk(function):
-        element = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load)
-        if element or (isinstance(node, ast.Attribute) and node.attr in _READS):
-            fair.add(id(node.value))  # type: ignore[attr-defined]  # both have one
-        elif isinstance(node, ast.Compare) and all(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops):
-            fair.update(map(id, node.comparators))
-        elif isinstance(node, ast.Call):
-            fair.update(id(k.value) for k in node.keywords if k.arg is None)
-    uses = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == name]
-    return all(id(node) in fair for node in uses) and not any(
-        isinstance(node, ast.arg) and node.arg == name for inner in ast.walk(function) if inner is not function
-        and isinstance(inner, (ast.FunctionDef, ast.Lambda)) for node in ast.walk(inner.args))

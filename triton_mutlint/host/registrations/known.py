@@ -15,10 +15,11 @@ from triton_mutlint.host.registrations.things import (
     Library,
     as_text,
     each_in,
+    has_hole,
     hole,
     is_whole,
     opaque,
-    string,
+    shown,
     strings,
     written,
 )
@@ -211,6 +212,19 @@ class RealCalls(OneByOne):
                 return made
         return super().method(attribute, arguments, node)
 
+    def _taken(self, owner: Value, name: str, arguments: Arguments) -> Value:
+        key, *others = (*arguments.positional, NO_VALUE)
+        if name == "setdefault" and (key.constant is None or has_hole(key.constant[1])):
+            self.state.grow(owner, join(*others))
+            return join(*others)  # not any of all: there may be thousands
+        return super()._taken(owner, name, arguments)
+
+    def put_element(self, owner: Value, at: ast.expr | None, index: Value, value: Value, node: ast.AST) -> None:
+        if at is not None and not isinstance(at, ast.Slice) and index.constant is None:
+            self.state.grow(owner, value)  # not to all elements: there may be thousands
+        else:
+            super().put_element(owner, at, index, value, node)
+
     # ------------------------------------------------------------------ strings and operators
 
     def _joinedstr(self, node: ast.JoinedStr) -> Value:
@@ -241,9 +255,11 @@ class RealCalls(OneByOne):
         if isinstance(node, ast.Slice):
             bounds = [self.literal_bound(part) for part in (node.lower, node.upper, node.step)]
             at = slice(*(value for _, value in bounds)) if all(known for known, _ in bounds) else None
-        text = string(tensor)
+        text = as_text(tensor, "…")
+        if has_hole(text):
+            return written(_cut(text, at) if isinstance(at, slice) else hole("…"))
         try:
-            return written(hole("…") if text is None else text[at])  # type: ignore[index]
+            return written(text[at])  # type: ignore[index]
         except (TypeError, IndexError):
             return written(hole("…"))
 
@@ -255,3 +271,10 @@ def is_text(value: Value) -> bool:
 
 def _percent(text: str, values: Any) -> str:
     return text % (tuple(values) if isinstance(values, list) else values)
+
+
+def _cut(text: str, at: slice) -> str:
+    """A part of a text with holes: known where what is cut away has none, so that it may be counted."""
+    start, stop = at.start or 0, len(text) if at.stop is None else at.stop
+    ends = text[:start] if start >= 0 else text[start:], text[:stop] if 0 <= stop < len(text) else text[stop:]
+    return text[at] if at.step in (None, 1) and all(shown(end) == end for end in ends) else hole("…")

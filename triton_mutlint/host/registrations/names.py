@@ -48,6 +48,10 @@ class RegisteringNames(TorchRegistering):
 
     # ------------------------------------------------------------------ names
 
+    def rebound(self, of: HostModule | ClassValue, name: str) -> Value:
+        """A registration happens while files are imported: nothing is given anew yet."""
+        return Value()
+
     # ------------------------------------------------------------------ functions and classes
 
     def function(self, module: HostModule, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Value:

@@ -27,7 +27,6 @@ class Cell:
     name); `rest` is the join of all others. `size` is the number of elements where it is fixed. `many`
     says that the cell stands for several objects, so that nothing in it is ever replaced. `owner` is an
     object's class. Calling `source` gives anew what a lazy iterator gives: generators, `map`, `zip`, `d.values()`.
-    `certain` are keys that a dict has whatever happens, as nothing takes them out.
     """
 
     fields: Mapping[Any, Value] = field(default=EMPTY)
@@ -37,7 +36,6 @@ class Cell:
     owner: ClassValue | None = None
     kind: str = "list"  # or a set; "tuple", "dict", "object", "context", "generator", "given" (by what is not known)
     source: Value = NO_VALUE
-    certain: frozenset[object] = frozenset()
 
     def get(self, key: object) -> Value | None:
         """The element under a known key, None where there may be none."""
@@ -45,7 +43,7 @@ class Cell:
 
     def has(self, key: object) -> bool:
         """Whether there is an element under a key for certain."""
-        return key in self.certain or (key in self.fields and (self.kind != "dict" or self.size == len(self.fields)))
+        return key in self.fields and (self.kind != "dict" or self.size == len(self.fields))
 
     def every(self) -> Value:
         """Any element."""

@@ -48,7 +48,8 @@ def cast_to(source: Trace, kind: Trace, line: int, bitcast: bool) -> Trace:
         _cast_to_pointer(source, line, bitcast)
         return Trace(source.base or frozenset(s for s in source.mixed if s.pointer), dtype=dtype)
     if bitcast and isinstance(dtype, str):
-        for slot in {*source.memory, source.dtype} if isinstance(source.dtype, Slot) else source.memory:
+        loaded = {*source.memory, source.dtype} if isinstance(source.dtype, Slot) else source.memory
+        for slot in loaded if not isinstance(source.dtype, str) else ():  # else it was cast before
             slot.elem_bits = slot.elem_bits or bits(dtype)
         if dtype not in ("i64", "u64") or source.memory:
             return Trace(dtype=dtype)

@@ -98,6 +98,8 @@ class Learning(Observer):
         own = value.made
         if own.bare and all(s.constexpr for s in own.bare) and other.dtype == "i1":
             note(own.bare, "branch", line)  # a flag beside a mask
+        elif own.bare and own.dtype is None and other.dtype == "i1" and not isinstance(op, ast.LShift | ast.RShift):
+            note(own.bare, "truth", line)
         elif isinstance(op, ast.LShift | ast.RShift) or other.dtype not in ("i1", None):
             marks.integer(value, line)
         elif own.memory and isinstance(own.dtype, Slot):
@@ -121,6 +123,7 @@ class Learning(Observer):
             return value
         if isinstance(node.op, ast.Not):
             self.condition(operand)
+            marks.mask(operand, self.place.line)
             return replace(value, trace=Trace(dtype="i1", tests=operand.made.decided))
         if isinstance(node.op, ast.Invert) and any(not s.constexpr for s in operand.made.bare):
             note(operand.made.bare, "integer", self.place.line)
@@ -129,6 +132,7 @@ class Learning(Observer):
     def chain(self, values: Sequence[MayBe], value: MayBe) -> MayBe:
         for one in values:
             self.condition(one)
+            marks.mask(one, self.place.line)
         if value.is_known:
             return value
         return replace(value, trace=Trace(dtype="i1", tests=NONE.union(*(v.made.decided for v in values))))

@@ -68,10 +68,11 @@ def floating(value: MayBe, line: int) -> None:
 
 
 def mask(value: MayBe, line: int) -> None:
-    """`value` is a mask; elements loaded and used as one without a comparison are booleans."""
-    if isinstance(value.made.dtype, Slot):
-        for slot in value.made.memory:
-            slot.give_dtype("i1")
+    """`value` is a mask, or an operand of `not`, `and` or `or`: without a comparison, Triton wants a boolean there."""
+    own = value.made
+    for slot in own.memory if isinstance(own.dtype, Slot) else ():
+        slot.give_dtype("i1")
+    note(own.bare if own.dtype is None else (), "truth", line)
 
 
 def kept(values: Iterable[MayBe], line: int) -> None:

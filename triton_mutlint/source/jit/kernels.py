@@ -12,7 +12,7 @@ from typing import Any
 
 from triton_mutlint.basics import error_text
 from triton_mutlint.source.jit.tuning import Tuning
-from triton_mutlint.source.outline import FoundFunction, Function, Making, Outline, makings
+from triton_mutlint.source.outline import Function, Making, Outline, makings
 from triton_mutlint.source.slicing import jitdefs
 from triton_mutlint.source.slicing.jitdefs import JitDefinition, NotJitError, PlaceholderError
 from triton_mutlint.source.slicing.namespace import Namespace, closed
@@ -36,6 +36,7 @@ class Candidate:
     hint: str = ""
     ignorable: bool = False
     unmade: str = ""  # why a call that makes one, under a name of the file, gave none
+    is_product: bool = False  # what a factory's call gave, under the name that it is bound to
     aliases: set[str] = field(default_factory=set)
     objects: list[tuple[Any, int]] = field(default_factory=list)  # autotuners made of it by assignment
 
@@ -81,20 +82,11 @@ class Candidate:
         signature = self.jit.signature.parameters
         result = []
         for i, param in enumerate(self.jit.params):
-            annotation = written.get(param.name)
             default = signature[param.name].default
             has_default = default is not inspect.Parameter.empty and find_missing(default) is None
-            result.append(
-                Parameter(
-                    name=param.name,
-                    index=i,
-                    is_constexpr=bool(param.is_constexpr),
-                    is_const=bool(param.is_const),
-                    annotation=_written(annotation),
-                    has_default=has_default,
-                    default=default if has_default else None,
-                )
-            )
+            result.append(Parameter(
+                param.name, i, bool(param.is_constexpr), bool(param.is_const), _written(written.get(param.name)),
+                has_default, default if has_default else None))
         return tuple(result)
 
 
@@ -111,16 +103,58 @@ def has_candidates(file: Outline) -> bool:
 
 
 def candidates(names: Namespace) -> list[Candidate]:
-    """Every jit function of the file in line order, those nested or sharing a name included."""
-    found: list[Candidate] = []
+    """Every jit function of the file in line order, those nested or sharing a name included.
+
+    The `def` in a factory stands for itself where it makes more than what calls of the factory give names to.
+    """
+    decorated = []
     for function in names.module.outline.jits:
         node = function.node
         if isinstance(node, ast.FunctionDef) and not in_aggregate(function.parents):
             space = names.inner(function.parents)
             space.settle()
             definition = jitdefs.define(space, node)
-            found.append(_candidate(node.name, function.qualname, definition))
-    return sorted(_with_made(names, found), key=lambda c: (c.node.lineno, c.name))
+            decorated.append(_candidate(node.name, function.qualname, definition))
+    made, factories = _made_by_calls(names, decorated)
+    calls = Counter(c.func.id for c in names.module.outline.calls if isinstance(c.func, ast.Name))
+    calls.subtract(factories.elements())
+    makers = {c.node: c.qualname.partition(".")[0] for c in made if c.is_product}
+    stand = [c for c in decorated if c.node not in makers or calls[makers[c.node]]]
+    return sorted([*stand, *made], key=lambda c: (c.node.lineno, c.name))
+
+
+def _made_by_calls(names: Namespace, decorated: list[Candidate]) -> tuple[list[Candidate], Counter[str]]:
+    """What calls make where their results get names, or are elements of what gets one, and the factories that were
+    called for that; what is `decorated` gets other names by it, or is tuned.
+    """
+    inner = {function.node: function for function in names.module.outline.functions if function.parents}
+    foreign = {c.qualname.partition(".")[0] for c in decorated if c.ignorable}  # what others' `jit` makes is not run
+    found: list[Candidate] = []
+    factories: Counter[str] = Counter()
+    for making in makings(names.module.outline):
+        if foreign.intersection(making.makers):
+            continue
+        space, outer = names.inner(making.parents), "".join(f"{p.name}." for p in making.parents)
+        values = [pair for name in making.names for pair in _elements(name, _value(name, making.node, space))]
+        given = [(label, *made) for label, value in values if (made := _made(names, value)) is not None]
+        if making.makers and not given:
+            _unmade(decorated, making, values)
+        if any(origin in inner for *_, origin in given):
+            factories.update(making.makers)
+        for label, value, jit, origin in given:
+            factory = inner.get(origin) if making.makers else None
+            known = next((c for c in (*decorated, *found) if c.jit is not None and c.jit.fn is jit.fn), None)
+            if known is None:
+                space_of = space if factory is None else closed(names, jit.fn, factory.parents[-1])
+                known = Candidate(label if factory is None else outer + label, outer + label if factory is None
+                                  else factory.qualname, JitDefinition(origin, space_of, jit, jit), jit,
+                                  is_product=factory is not None)
+                found.append(known)
+            known.aliases.add(label)
+            if value is not jit and all(value is not other for other, _ in known.objects):
+                tuned = [d.lineno for d in origin.decorator_list if jitdefs.is_tuning(d)] or [origin.lineno]
+                known.objects.append((value, making.node.lineno if factory is None else tuned[0]))
+    return found, factories
 
 
 def _candidate(name: str, qualname: str, definition: JitDefinition) -> Candidate:
@@ -144,57 +178,13 @@ def in_aggregate(parents: tuple[Function | ast.ClassDef, ...]) -> bool:
     return any("aggregate" in (dotted(d) or ("",))[-1] for d in decorators)
 
 
-def _with_made(names: Namespace, found: list[Candidate]) -> list[Candidate]:
-    """`found`, with what calls make where their results get names, or are elements of what gets one.
-
-    The `def` in a factory stands for itself where it makes more than that.
-    """
-    inner = {function.node: function for function in names.module.outline.functions if function.parents}
-    products: dict[int, Candidate] = {}
-    open_ = Counter(c.func.id for c in names.module.outline.calls if isinstance(c.func, ast.Name))
-    makers: dict[ast.FunctionDef, str] = {}
-    foreign = {c.qualname.partition(".")[0] for c in found if c.ignorable}  # what others' `jit` makes is not run
-    for making in makings(names.module.outline):
-        if foreign.intersection(making.makers):
-            continue
-        namespace = names.inner(making.parents)
-        outer = "".join(f"{p.name}." for p in making.parents)
-        values = [pair for name in making.names for pair in _elements(name, _value(name, making.node, namespace))]
-        given = [(label, *made) for label, value in values if (made := _made(names, value)) is not None]
-        if making.makers and not given:
-            _unmade(found, making, values)
-        in_factories = [made[-1] for made in given if making.makers and made[-1] in inner]
-        makers.update({origin: inner[origin].parents[0].name for origin in in_factories})
-        for maker in making.makers if in_factories else ():
-            open_[maker] -= 1
-        for label, value, jit, origin in given:
-            if origin not in in_factories:
-                _assigned(found, making, namespace, (label, outer + label), (value, jit, origin))
-            elif id(jit) not in products:
-                products[id(jit)] = _product(names, outer + label, inner[origin], value, jit)
-    return [*(c for c in found if c.node not in makers or open_[makers[c.node]]), *products.values()]
-
-
-def _unmade(found: list[Candidate], making: Making, values: list[tuple[str, Any]]) -> None:
+def _unmade(decorated: list[Candidate], making: Making, values: list[tuple[str, Any]]) -> None:
     """Note why the calls of factories gave no jit function."""
     why = next((f"`{name}` {missing.mutlint_reason}" for name, value in values
                 if (missing := find_missing(value)) is not None), "")
-    for candidate in found:
+    for candidate in decorated:
         if candidate.qualname.partition(".")[0] in making.makers:
             candidate.unmade = candidate.unmade or why
-
-
-def _assigned(found: list[Candidate], making: Making, namespace: Namespace, names: tuple[str, str],
-              made: tuple[Any, Any, ast.FunctionDef]) -> None:
-    """Take in a jit function made of a `def` by name: a new one, or a tuned alias of a known one."""
-    (name, qualname), (value, jit, origin) = names, made
-    known = next((c for c in found if c.jit is not None and c.jit.fn is jit.fn), None)
-    if known is None:
-        known = Candidate(name, qualname, JitDefinition(origin, namespace, jit, jit), jit)
-        found.append(known)
-    known.aliases.add(name)
-    if value is not jit:
-        known.objects.append((value, making.node.lineno))
 
 
 def _made(names: Namespace, value: Any) -> tuple[Any, Any, ast.FunctionDef] | None:
@@ -232,15 +222,3 @@ def _labels(keys: list[Any]) -> list[str]:
     """What the elements of a dict are called: by their keys, if all are words or whole numbers, else by place."""
     words = [str(key) for key in keys if isinstance(key, int) or (isinstance(key, str) and _WORD.fullmatch(key))]
     return words if len({*words}) == len(keys) else [str(place) for place in range(len(keys))]
-
-
-def _product(names: Namespace, name: str, function: FoundFunction, value: Any, jit: Any) -> Candidate:
-    """What a factory's call gave, under the name that it is bound to."""
-    node = function.node
-    assert isinstance(node, ast.FunctionDef), "no coroutine is a jit function"
-    definition = JitDefinition(node, closed(names, jit.fn, function.parents[-1]), jit, jit)
-    product = Candidate(name, function.qualname, definition, jit)
-    if value is not jit:
-        tuned = [d.lineno for d in node.decorator_list if jitdefs.is_tuning(d)]
-        product.objects.append((value, tuned[0] if tuned else node.lineno))
-    return product

@@ -8,6 +8,7 @@ import importlib
 import importlib.util
 import linecache
 import sys
+import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
@@ -15,9 +16,9 @@ from typing import Any
 
 from triton_mutlint.basics import error_text
 from triton_mutlint.source.finder import ModulePlace
+from triton_mutlint.source.function_text import closure
 from triton_mutlint.source.jit.kernels import Candidate
 from triton_mutlint.source.outline import Outline
-from triton_mutlint.source.slicing.closures import closure
 from triton_mutlint.source.slicing.jitdefs import JitDefinition, unwrap
 from triton_mutlint.source.walking import first_line
 from triton_mutlint.types import Failure, Kernel, Location, SourceFile, Stage, StageError, UsageError
@@ -116,9 +117,5 @@ def _import(path: Path) -> ModuleType:
 
 def _line(error: BaseException, path: Path) -> int:
     """The last line of the file that the traceback passes through."""
-    line, trace = 1, error.__traceback__
-    while trace is not None:
-        if Path(trace.tb_frame.f_code.co_filename) == path:
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return line
+    frames = reversed(traceback.extract_tb(error.__traceback__))
+    return next((frame.lineno or 1 for frame in frames if Path(frame.filename) == path), 1)

@@ -134,15 +134,10 @@ def _unpacked(namespace: Space, call: ast.Call) -> dict[str, Any] | None:
     """What `**` adds to the arguments of a call; None when that, or what `*` adds, cannot be told."""
     if any(isinstance(argument, ast.Starred) for argument in call.args):
         return None
-    found: dict[str, Any] = {}
-    for keyword in call.keywords:
-        if keyword.arg is not None:
-            continue
-        value = namespace.attempt(keyword.value)
-        if not isinstance(value, Mapping) or isinstance(value, Missing):
-            return None
-        found.update({name: item for name, item in value.items() if isinstance(name, str)})
-    return found
+    values = [namespace.attempt(keyword.value) for keyword in call.keywords if keyword.arg is None]
+    if not all(isinstance(value, Mapping) for value in values):
+        return None
+    return {name: item for value in values for name, item in value.items() if isinstance(name, str)}
 
 
 def _edits(pruning: Any) -> bool:
@@ -178,9 +173,7 @@ def _names(value: Any) -> tuple[str, ...]:
 
 def _configs(values: Any) -> Iterable[AutotuneConfig]:
     """The configs whose values are all known."""
-    if not isinstance(values, (list, tuple)):
-        return
-    for config in values:
+    for config in values if isinstance(values, (list, tuple)) else ():
         kwargs = getattr(config, "kwargs", None)
         if not isinstance(kwargs, dict) or any(isinstance(v, Missing) for v in kwargs.values()):
             continue
@@ -197,9 +190,6 @@ def _mentions_tuning(namespace: Space, decorator: ast.expr) -> bool:
     if is_tuning(decorator):
         return True
     chain = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
-    for unit in namespace.scope.by_name.get(chain[0], ()) if chain else ():
-        if unit.alias is None and any(
-            isinstance(n, (ast.Name, ast.Attribute)) and is_tuning(n) for n in ast.walk(unit.node)
-        ):
-            return True
-    return False
+    units = namespace.scope.by_name.get(chain[0], ()) if chain else ()
+    return any(isinstance(n, (ast.Name, ast.Attribute)) and is_tuning(n)
+               for unit in units if unit.alias is None for n in ast.walk(unit.node))

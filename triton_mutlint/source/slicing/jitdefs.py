@@ -6,6 +6,7 @@ import __future__
 import ast
 import contextlib
 import copy
+from collections import ChainMap
 from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
@@ -64,7 +65,7 @@ def define(namespace: Space, node: ast.FunctionDef) -> JitDefinition:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # linted code: decorators and defaults may raise anything
-        if not isinstance(error, (NotJitError, PlaceholderError)) and not _is_of_triton(namespace, node):
+        if not isinstance(error, NotJitError) and not _is_of_triton(namespace, node):
             error = NotJitError(ast.unparse(decorators[0]))
         definition.error = error
         if definition.bound is not None:  # it may be called as the plain function it is
@@ -127,7 +128,7 @@ def plain_function(namespace: Space, node: ast.FunctionDef, hollow: bool = False
     if hollow:
         docstring = [node.body[0]] if ast.get_docstring(node, clean=False) is not None else []
         bare.body = [*docstring, *_HOLLOW]
-    caught = _Caught(namespace)
+    caught = ChainMap[str, Any]({}, namespace)  # what the statement binds; it reads names from the namespace
     try:
         namespace.execute([bare], caught)
     except (Exception, UndecidedError):  # an annotation that cannot be evaluated: its text will do
@@ -136,48 +137,23 @@ def plain_function(namespace: Space, node: ast.FunctionDef, hollow: bool = False
             namespace.execute([bare], caught)
         finally:
             namespace.module.flags = flags
-    function = dict.__getitem__(caught, node.name)
+    function = caught.maps[0][node.name]
     for name, annotation in dict(function.__annotations__).items():
         if isinstance(annotation, Missing):  # Triton asks for an annotation's truth; its text will do
             function.__annotations__[name] = annotation.mutlint_path
-    if namespace.parent is not None or _shares_name(namespace, node):
+    owner = "" if namespace.owner is None else f"{namespace.owner.name}_{namespace.owner.lineno}_"
+    if owner or len(namespace.scope.by_name.get(node.name, ())) > 1:
         # Triton names helper symbols by module and qualified name: two helpers must not share one.
-        function.__qualname__ = f"{node.name}_{node.lineno}" if namespace.parent is None else _qualname(namespace, node)
+        function.__qualname__ = f"{owner}{node.name}_{node.lineno}"
     return function
-
-
-class _Caught(dict[str, Any]):
-    """Catches what a statement binds; reads names from the namespace."""
-
-    def __init__(self, namespace: Space) -> None:
-        super().__init__()
-        self._namespace = namespace
-
-    def __missing__(self, name: str) -> Any:
-        return self._namespace[name]
-
-
-def _shares_name(namespace: Space, node: ast.FunctionDef) -> bool:
-    return len(namespace.scope.by_name.get(node.name, ())) > 1
-
-
-def _qualname(namespace: Space, node: ast.FunctionDef) -> str:
-    owner = namespace.owner
-    return f"{owner.name}_{owner.lineno}_{node.name}_{node.lineno}" if owner is not None else node.name
 
 
 def _maker(namespace: Space, decorator: ast.expr, node: ast.FunctionDef) -> Any:
     """What the jit decorator's name stands for; Triton's own where a wrapper of it is not installed.
 
-    Raises `NotJitError` for another library's.
+    Raises `NotJitError` for another library's, and whatever the linted code raises.
     """
-    target = decorator.func if isinstance(decorator, ast.Call) else decorator
-    try:
-        maker = namespace.evaluate(target)
-    except (Exception, UndecidedError) as error:
-        if dotted(target)[:1] == ("triton",) or speaks_triton(namespace, node):
-            raise
-        raise NotJitError(ast.unparse(target)) from error
+    maker = namespace.evaluate(decorator.func if isinstance(decorator, ast.Call) else decorator)
     if isinstance(maker, Missing):
         if maker.mutlint_path.startswith("triton."):
             raise ImportError(f"`{maker.mutlint_path}` {maker.mutlint_reason}")
@@ -192,7 +168,7 @@ def _maker(namespace: Space, decorator: ast.expr, node: ast.FunctionDef) -> Any:
 def _jit(namespace: Space, decorator: ast.expr, maker: Any, function: Any) -> tuple[Any, Any]:
     """What the jit decorator makes of a function, and the jit function in that.
 
-    Raises `NotJitError`, `PlaceholderError`, or what Triton raises.
+    Raises `PlaceholderError`, or what Triton raises.
     """
     if isinstance(decorator, ast.Call):
         # `repr=` only names the compiled kernel, and would run the project's code while it is lowered.
@@ -202,11 +178,8 @@ def _jit(namespace: Space, decorator: ast.expr, maker: Any, function: Any) -> tu
     value = maker(function)
     jit = unwrap(value)
     if jit is None:
-        node = namespace.module.outline.function_at(function.__code__.co_firstlineno)
         name = ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
-        if name.startswith("triton.") or (node is not None and speaks_triton(namespace, node)):
-            raise PlaceholderError(f"`{name}` is not Triton's here: it makes no jit function")
-        raise NotJitError(name)
+        raise PlaceholderError(f"`{name}` is not Triton's here: it makes no jit function")
     return value, jit
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import contextlib
 import importlib
+import inspect
 import os
 import sys
 from collections.abc import Mapping
-from functools import cached_property, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,18 +17,18 @@ from triton_mutlint.process.inputs import spoil
 from triton_mutlint.source.finder import Finder, ModulePlace, is_real
 from triton_mutlint.source.outline import Outline
 from triton_mutlint.source.python_text import read_source
-from triton_mutlint.source.slicing.importing import is_there
 from triton_mutlint.source.slicing.module_text import ModuleText
 from triton_mutlint.source.slicing.namespace import Namespace
 from triton_mutlint.source.slicing.sandbox import Session, safe_builtins
 from triton_mutlint.source.slicing.scopes import Scope
-from triton_mutlint.source.slicing.spaces import Surroundings
+from triton_mutlint.source.slicing.spaces import Surroundings, is_there, node_of
 from triton_mutlint.source.slicing.stubs import StandIns
-from triton_mutlint.source.slicing.tracing import PRIVATE, is_traced_module, telling
+from triton_mutlint.source.slicing.tracing import PRIVATE, is_traced_module
 from triton_mutlint.source.torch_facts import ABSENT, known_facts
 from triton_mutlint.types import SourceFile, StageError, parse_source
 
 _MAX_BYTES = 8 << 20
+_import_really = importlib.import_module  # while sliced code runs, its name means another function
 
 
 class Modules:
@@ -41,9 +41,9 @@ class Modules:
     def __init__(self, given: Mapping[str, object], backend: str, arch: str, stubs: tuple[str, ...] = ()) -> None:
         self._stubs = stubs
         self.finder = Finder()
-        session = Session(backend, arch)
+        session = Session(backend, arch, self._import_module, _inspecting())
         facts = {**known_facts(backend, arch), "pytest.importorskip": self._import_module}
-        self.stand_ins = StandIns(given, facts, backend, ABSENT)
+        self.stand_ins = StandIns(given, facts, backend, ABSENT, session)
         builtins = safe_builtins(self._import)
         self.shared = Surroundings(dict(given), session, self.stand_ins, builtins, self.find, self._adopt)
         self._sliced: dict[str, Namespace] = {}  # by path
@@ -51,19 +51,11 @@ class Modules:
         self._broken: set[str] = set()
         self._names: dict[tuple[Path, str], tuple[ModuleType, Path | None]] = {}
 
-    @cached_property
-    def _importlib(self) -> ModuleType:
-        """`importlib` whose `import_module` gives sliced code what its import statements give it."""
-        proxy = ModuleType("importlib")
-        own = {name: value for name, value in vars(importlib).items() if not isinstance(value, ModuleType)}
-        proxy.__dict__.update(own, import_module=self._import_module, __getattr__=telling(partial(getattr, importlib)))
-        return proxy
-
     def _import_module(self, name: str, package: str | None = None, **options: object) -> ModuleType:
         """The module of that name, for the sliced code that calls this."""
         caller = sys._getframe(1).f_globals
         if not isinstance(caller, Namespace):
-            return importlib.import_module(name, package)
+            return _import_really(name, package)
         level = len(name) - len(name.lstrip("."))
         return self._import(name[level:], caller, None, ("",), level)
 
@@ -79,8 +71,6 @@ class Modules:
     def _add(self, path: Path, text: str, tree: ast.Module, outline: Outline | None = None) -> Namespace:
         module = ModuleText(ModulePlace(path, self.finder.folders), text, tree, outline)
         namespace = self._sliced[str(path)] = Namespace(module, self.shared, Scope(tree.body))
-        if tree.body:
-            self.shared.session.sources.add(str(path), text, module.outline.functions)
         return namespace
 
     def release(self, module: ModuleText) -> None:
@@ -88,7 +78,7 @@ class Modules:
         name = str(module.path)
         if name not in self._imported:
             self._sliced.pop(name, None)
-            self.shared.session.forget(name, f"{PRIVATE}.{module.dotted}")
+            self.shared.session.forget(f"{PRIVATE}.{module.dotted}")
 
     def _adopt(self) -> None:
         """Let each module see what linted code has bound to its attributes."""
@@ -136,14 +126,12 @@ class Modules:
 
     def _module(self, name: str, place: ModulePlace) -> tuple[ModuleType, Path | None]:
         """The module, and the file that it is read from."""
-        if name == "importlib":
-            return self._importlib, None
         if not self._is_stub(name):
             if name == "__future__" or is_real(name):
                 if not is_traced_module(name):
                     spoil()
                 with contextlib.suppress(Exception):  # an absent submodule, or one that needs torch or a device
-                    return importlib.import_module(name), None
+                    return _import_really(name), None
             elif (path := self.finder.source(name, place)) is not None:
                 return self.at(path), path
         return self.stand_ins.module(name), None
@@ -182,3 +170,17 @@ class Modules:
         if not is_there(module) and globals_.module.in_try(sys._getframe(1).f_lineno):
             raise ModuleNotFoundError(f"No module named '{name}'", name=name)
         return module if fromlist else self.module(name.partition(".")[0], place)
+
+
+def _inspecting() -> ModuleType:
+    """`inspect` as Triton uses it, with the source lines of sliced functions, whatever is on disk by then."""
+    def lines(function: Any) -> tuple[list[str], int]:
+        node = node_of(function)
+        if node is None:
+            return inspect.getsourcelines(function)
+        first = function.__code__.co_firstlineno
+        return function.__globals__.module.lines[first - 1 : node.end_lineno], first
+
+    proxy = ModuleType("inspect")
+    proxy.__dict__.update(vars(inspect), getsourcelines=lines, getsource=lambda function: "".join(lines(function)[0]))
+    return proxy

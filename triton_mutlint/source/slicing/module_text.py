@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from triton_mutlint.source.finder import ModulePlace
-from triton_mutlint.source.function_text import TRITON
+from triton_mutlint.source.function_text import TRITON, parameters
 from triton_mutlint.source.outline import Outline, outline
-from triton_mutlint.source.slicing.closures import parameters
 from triton_mutlint.source.slicing.scopes import OPEN, mentioned
 from triton_mutlint.source.walking import children, dotted, walk
+from triton_mutlint.types import split_lines
 
 _LISTING = re.compile(r"\b(?:globals|vars|locals|exec|eval)\b|sys\.modules")
 
@@ -34,6 +34,10 @@ class ModuleText:
     def jits(self) -> frozenset[ast.AST]:
         """The functions that a decorator may make jit functions."""
         return frozenset(found.node for found in self.outline.jits)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return split_lines(self.text)
 
     @cached_property
     def is_listed(self) -> bool:

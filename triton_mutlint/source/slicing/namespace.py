@@ -13,13 +13,12 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
+from triton_mutlint.source.function_text import closure, parameters
 from triton_mutlint.source.outline import Function
-from triton_mutlint.source.slicing.closures import closure, parameters
-from triton_mutlint.source.slicing.importing import star_value
 from triton_mutlint.source.slicing.module_text import ModuleText
 from triton_mutlint.source.slicing.running import Runner, bind_waiting
 from triton_mutlint.source.slicing.scopes import Scope
-from triton_mutlint.source.slicing.spaces import Space, Surroundings
+from triton_mutlint.source.slicing.spaces import Space, Surroundings, star_value
 from triton_mutlint.source.slicing.stubs import UndecidedError, is_stand_in
 from triton_mutlint.source.slicing.tracing import PRIVATE
 from triton_mutlint.source.walking import dotted
@@ -62,7 +61,7 @@ class Namespace(Space):
     def __missing__(self, name: str) -> Any:
         if self.has_run and not self._may_find(name):
             raise KeyError(name)
-        with self.shared.loading():
+        with self.shared.session:
             self.settle(name)
             if name not in self:
                 self._find(name)

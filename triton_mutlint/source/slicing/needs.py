@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
-from triton_mutlint.source.slicing.importing import installed, is_triton_module, origin
 from triton_mutlint.source.slicing.module_text import Use
 from triton_mutlint.source.slicing.namespace import Namespace, closed
-from triton_mutlint.source.slicing.spaces import Space, node_of
+from triton_mutlint.source.slicing.spaces import Space, installed, is_triton_module, node_of, origin
 from triton_mutlint.source.slicing.stubs import Missing, find_missing
 
 UNDEFINED = "is not defined"
@@ -106,20 +105,14 @@ def _follow(namespace: Namespace, chain: tuple[str, ...]) -> Any:
     return value
 
 
-def _is_given(namespace: Namespace, name: str) -> bool:
+def _is_given(space: Space | None, name: str) -> bool:
     """Whether the spec's `globals:` give what `name` is bound to, here or in the module it is imported from."""
-    module = namespace.module
-    given = namespace.shared.given
-    if not given:
+    if space is None or not space.shared.given:
         return False
-    space: Space | None = namespace
-    while space is not None:
-        for binding in space.scope.by_name.get(name, ()):
-            node, alias = binding.node, binding.alias
-            if alias and isinstance(node, ast.ImportFrom) and f"{origin(space, node).__name__}.{alias.name}" in given:
-                return True
-        space = space.parent
-    return name in given or f"{module.dotted}.{name}" in given
+    names = {name, f"{space.module.dotted}.{name}"}
+    names.update(f"{origin(space, b.node).__name__}.{b.alias.name}" for b in space.scope.by_name.get(name, ())
+                 if b.alias is not None and isinstance(b.node, ast.ImportFrom))
+    return not names.isdisjoint(space.shared.given) or _is_given(space.parent, name)
 
 
 def _constexpr(value: Any) -> Any:

@@ -14,10 +14,17 @@ from collections.abc import Iterable, Set
 from functools import cached_property
 from typing import Any
 
-from triton_mutlint.source.slicing.importing import import_value, is_available, is_fixed, star_names, star_value
 from triton_mutlint.source.slicing.jitdefs import bound
 from triton_mutlint.source.slicing.scopes import Binding, bound_by, defines, is_plain_with, is_timed, mentioned
-from triton_mutlint.source.slicing.spaces import Space, reason
+from triton_mutlint.source.slicing.spaces import (
+    Space,
+    import_value,
+    is_available,
+    is_fixed,
+    reason,
+    star_names,
+    star_value,
+)
 from triton_mutlint.source.slicing.stubs import Missing, UndecidedError, find_missing
 from triton_mutlint.source.walking import bound_in
 
@@ -35,6 +42,7 @@ class Runner:
 
     def __init__(self, space: Space, asked: str = "") -> None:
         self.space, self.scope, self.asked = space, space.scope, asked
+        self.is_function = isinstance(space.owner, (ast.FunctionDef, ast.AsyncFunctionDef))
         self.is_sure = True  # that the statement would be run
         self.is_tried = False  # an error that it raises is caught by the file
 
@@ -58,10 +66,6 @@ class Runner:
                     for name in mentioned(call))
         makers = (found.parents[0].name for found in wanted if found.parents)
         return self.scope.reach([*jits, *launches, *makers])
-
-    @property
-    def is_function(self) -> bool:
-        return isinstance(self.space.owner, (ast.FunctionDef, ast.AsyncFunctionDef))
 
     def block(self, body: Iterable[ast.stmt]) -> None:
         """Run statements, whether or not those before them went well."""
@@ -93,8 +97,10 @@ class Runner:
         return None
 
     def _if(self, node: ast.If) -> None:
-        if self.is_function and self._is_unwanted(
-                name for inner in (*node.body, *node.orelse) for name in (*bound_in(inner), *self._touched(inner))):
+        inside = [inner for branch in (node.body, node.orelse) for inner in branch]
+        if self.is_function and self.wanted is not None and self.wanted.isdisjoint(
+                name for inner in inside for name in (
+                    *bound_in(inner), *(() if isinstance(inner, (ast.If, ast.Try)) else self.scope.touched(inner)))):
             return
         value = self.space.attempt(ast.copy_location(ast.UnaryOp(ast.Not(), node.test), node.test))
         if not isinstance(value, Missing):
@@ -107,12 +113,6 @@ class Runner:
             names = {name for inner in branch for name in bound_in(inner)}
             self.space.notes.update((name, f"the condition above `{name}` {why}") for name in names)
         self.is_sure = before
-
-    def _is_unwanted(self, names: Iterable[str]) -> bool:
-        return self.wanted is not None and self.wanted.isdisjoint(names)
-
-    def _touched(self, node: ast.stmt) -> Iterable[str]:
-        return () if isinstance(node, (ast.If, ast.Try)) else self.scope.touched(node)
 
     def _try(self, node: ast.Try) -> BaseException | None:
         """The handlers are run where the body does not go well: all of them, if what it raises is not known."""
@@ -175,17 +175,17 @@ class Runner:
 
     def _other(self, node: ast.stmt) -> BaseException | None:
         binds, touched = [*bound_in(node)], self.scope.touched(node)
-        matters = binds or touched or self.scope.is_blind(node)
-        matters = matters or (self.is_tried and isinstance(node, (ast.Expr, ast.Assert, ast.Raise)))
-        is_unwanted = matters and self._is_unwanted({*binds, *touched})
-        if not matters or (is_unwanted and self.is_function):
+        concerned, is_blind = {*binds, *touched}, self.scope.is_blind(node)
+        is_unwanted = self.wanted is not None and self.wanted.isdisjoint(concerned)
+        if (is_unwanted and self.is_function) or not (concerned or is_blind or (
+                self.is_tried and isinstance(node, (ast.Expr, ast.Assert, ast.Raise)))):
             return None
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not touched and not is_timed(node):
             if not any(binding.is_triton for binding in self.scope.by_name[node.name]):
                 self._wait(node.name, Binding(node))
             return None
-        if is_unwanted and self.is_sure and not self.is_tried and self._can_wait(node, touched):
-            self._wait_together(node, {*binds, *touched})
+        if is_unwanted and self.is_sure and not (self.is_tried or is_blind) and self._can_wait(node, touched):
+            self._wait_together(node, concerned)
             return None
         if not self.is_sure and touched:
             self._lose(node, f"may be changed where a condition holds that is not known (line {node.lineno})")

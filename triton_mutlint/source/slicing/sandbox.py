@@ -8,14 +8,12 @@ from __future__ import annotations
 import builtins
 import contextlib
 import importlib
-import inspect
 import io
 import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterator
 from types import ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
@@ -24,9 +22,7 @@ from triton_mutlint.process.harmless import harmless
 from triton_mutlint.process.inputs import environment, note_data
 from triton_mutlint.process.stamps import refuse_irregular
 from triton_mutlint.process.watchdog import watched
-from triton_mutlint.source.outline import FoundFunction
-from triton_mutlint.source.slicing.tracing import PRIVATE, telling, traced
-from triton_mutlint.types import split_lines
+from triton_mutlint.source.slicing.tracing import PRIVATE, patched, telling, traced
 
 SECONDS = 20.0  # far above what any constant of the measured corpora takes (0.4 s)
 _RECURSION_LIMIT = 6000  # a chain of sliced modules nests some ten Python frames per module
@@ -34,68 +30,19 @@ _INTERPRET = "TRITON_INTERPRET"
 _LOCK = threading.RLock()
 
 
-class SourceRegistry:
-    """Where Triton finds the source lines of sliced functions, whatever is on disk by then."""
-
-    def __init__(self) -> None:
-        self._modules: dict[str, tuple[list[str], dict[int, int]]] = {}
-
-    def add(self, filename: str, text: str, functions: Iterable[FoundFunction]) -> None:
-        ends: dict[int, int] = {}
-        for found in functions:
-            end = found.node.end_lineno or found.node.lineno
-            ends[found.node.lineno] = ends[found.first_line] = end
-        self._modules[filename] = (split_lines(text), ends)
-
-    def remove(self, filename: str) -> None:
-        self._modules.pop(filename, None)
-
-    @cached_property
-    def inspect(self) -> ModuleType:
-        """`inspect` with the source lines from here."""
-        proxy = ModuleType("inspect")
-        proxy.__dict__.update(vars(inspect), getsourcelines=self.lines,
-                              getsource=lambda function: "".join(self.lines(function)[0]))
-        return proxy
-
-    def lines(self, function: Any) -> tuple[list[str], int]:
-        """`inspect.getsourcelines`, from the registered text where there is one."""
-        code = getattr(function, "__code__", None)
-        if code is not None and code.co_filename in self._modules:
-            lines, ends = self._modules[code.co_filename]
-            if code.co_firstlineno in ends:
-                return lines[code.co_firstlineno - 1 : ends[code.co_firstlineno]], code.co_firstlineno
-        return inspect.getsourcelines(function)
-
-
-class StandInDriver:
+def stand_in_driver(backend: str, arch: str) -> SimpleNamespace:
     """Answers what module-level code asks the active driver: the target; never a device."""
 
-    def __init__(self, backend: str, arch: str) -> None:
-        self._backend = backend
-        self._arch: int | str = int(arch) if arch.isdigit() else arch
+    def refuse(*args: object, **kwargs: object) -> NoReturn:
+        raise RuntimeError("no device is touched while a file is loaded")
 
-    def get_current_target(self) -> Any:
+    def target() -> Any:
         from triton.backends.compiler import GPUTarget
 
-        return GPUTarget(self._backend, self._arch, 32 if self._backend == "cuda" else 64)
+        return GPUTarget(backend, int(arch) if arch.isdigit() else arch, 32 if backend == "cuda" else 64)
 
-    def get_current_device(self) -> int:
-        return 0
-
-    def get_active_torch_device(self) -> NoReturn:
-        raise RuntimeError("no device is touched while a file is loaded")
-
-    def get_benchmarker(self) -> Callable[..., NoReturn]:
-        return self._refuse
-
-    @property
-    def utils(self) -> Any:
-        """Device properties: none are known, so asking for one is an error that names it."""
-        return SimpleNamespace(get_device_properties=self._refuse)
-
-    def _refuse(self, *args: object, **kwargs: object) -> NoReturn:
-        raise RuntimeError("no device is touched while a file is loaded")
+    return SimpleNamespace(get_current_target=target, get_current_device=lambda: 0, get_active_torch_device=refuse,
+                           get_benchmarker=lambda: refuse, utils=SimpleNamespace(get_device_properties=refuse))
 
 
 class _NoTorch:
@@ -107,24 +54,27 @@ class _NoTorch:
 
 
 class Session:
-    """Re-entrant context manager around everything that runs sliced code."""
+    """Re-entrant context manager around everything that runs sliced code; it is open within."""
 
-    def __init__(self, backend: str, arch: str) -> None:
-        self.sources = SourceRegistry()
-        self._driver = StandInDriver(backend, arch)
+    def __init__(self, backend: str, arch: str, import_module: Callable[..., ModuleType], inspect: ModuleType) -> None:
+        self._import_module, self._inspect = import_module, inspect
+        self._driver = stand_in_driver(backend, arch)
         self._modules: dict[str, ModuleType] = {}
         self._depth = 0
         self._stack = contextlib.ExitStack()
 
+    @property
+    def is_open(self) -> bool:
+        return self._depth > 0
+
     def register(self, name: str, module: ModuleType) -> None:
         """Let sliced code find a module of that name in `sys.modules`."""
         self._modules[name] = module
-        if self._depth:
+        if self.is_open:
             sys.modules[name] = module
 
-    def forget(self, path: str, name: str) -> None:
+    def forget(self, name: str) -> None:
         """Let go of a module."""
-        self.sources.remove(path)
         self._modules.pop(name, None)
 
     @contextlib.contextmanager
@@ -143,7 +93,8 @@ class Session:
                 with contextlib.ExitStack() as stack:
                     for around in (captured(),  # what bypasses Python's streams
                                    _quiet(), harmless(), self._known(), _fast_yaml(), traced(),
-                                   surrounded(self._driver, self.sources.inspect), watched(SECONDS)):
+                                   patched(importlib, import_module=self._import_module),
+                                   surrounded(self._driver, self._inspect), watched(SECONDS)):
                         stack.enter_context(around)
                     self._stack = stack.pop_all()
             self._depth += 1
@@ -158,19 +109,6 @@ class Session:
                 self._stack.close()
         finally:
             _LOCK.release()
-
-
-@contextlib.contextmanager
-def patched(owner: Any, **values: object) -> Iterator[None]:
-    """In this block, attributes that `owner` has itself have other values."""
-    saved = {name: vars(owner)[name] for name in values}
-    for name, value in values.items():
-        setattr(owner, name, value)
-    try:
-        yield
-    finally:
-        for name, value in saved.items():
-            setattr(owner, name, value)
 
 
 @contextlib.contextmanager

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from triton_mutlint.source.finder import HEAVY
+from triton_mutlint.source.slicing.sandbox import Session
 
 _BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and", "xor", "or", "matmul")
 _LONGEST = 2000  # characters of what is computed from a stand-in, as far as anybody writes it down
@@ -80,7 +81,7 @@ class Missing:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
-        if not self.mutlint_registry.lenient:
+        if not self.mutlint_registry.session.is_open:
             raise MissingValueError(self)
         path = f"{self.mutlint_path}.{name}"
         if len(path) > _LONGEST:
@@ -91,7 +92,7 @@ class Missing:
         return value
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if "_semantic" in kwargs or "_builder" in kwargs or not self.mutlint_registry.lenient:
+        if "_semantic" in kwargs or "_builder" in kwargs or not self.mutlint_registry.session.is_open:
             raise MissingValueError(self)
         if _passed_function(args, kwargs):
             return args[0]  # a decorator that is not installed leaves its function alone
@@ -136,7 +137,7 @@ class Missing:
         return self.mutlint_derived(f"{self.mutlint_path} != …")
 
     def _refuse(self, *args: object) -> NoReturn:
-        raise (UndecidedError if self.mutlint_registry.lenient else MissingValueError)(self)
+        raise (UndecidedError if self.mutlint_registry.session.is_open else MissingValueError)(self)
 
     __bool__ = __len__ = __iter__ = __next__ = __contains__ = _refuse
     __int__ = __float__ = __index__ = __complex__ = __round__ = _refuse
@@ -170,7 +171,7 @@ class StandIns:
 
     `given` are the spec's `globals:`; `facts` are values known without the module (`torch.version`),
     `absent` are attributes known not to exist.
-    `lenient` is true while a file loads; afterwards a call of a missing value is an error.
+    While no `session` is open, a call of a missing value is an error.
     """
 
     def __init__(
@@ -178,14 +179,15 @@ class StandIns:
         given: Mapping[str, object],
         facts: Mapping[str, object],
         backend: str,
-        absent: frozenset[str] = frozenset(),
+        absent: frozenset[str],
+        session: Session,
     ) -> None:
         self._facts = {**facts, **given}
         self._absent = absent
         self._inner = {p.rsplit(".", i)[0] for p in self._facts for i in range(1, p.count(".") + 1)}
         self._true = _TRUE_PREDICATES.get(backend, frozenset())
         self._modules: dict[str, ModuleType] = {}
-        self.lenient = False
+        self.session = session
 
     def module(self, name: str) -> ModuleType:
         """The stand-in for module `name`: a plain `ModuleType`, which Triton's name lookup accepts."""

@@ -59,25 +59,41 @@ def is_traced_module(name: str) -> bool:
 def traced() -> Iterator[None]:
     """In this block it is noted what sliced code asks of the world."""
     global _blocks
-    stand_ins = {os: _processes()}
-    if current() is not None:
-        stand_ins = {module: {**found, **stand_ins.get(module, {})} for module, found in _noters().items()}
-        _listen()
-    saved = {module: {name: vars(module)[name] for name in names} for module, names in stand_ins.items()}
-    _blocks += 1
+    with contextlib.ExitStack() as stack:
+        for module, functions in _listening(current() is not None).items():
+            stack.enter_context(patched(module, **functions))
+        _blocks += 1
+        try:
+            yield
+        finally:
+            _blocks -= 1
+
+
+@contextlib.contextmanager
+def patched(owner: Any, **values: object) -> Iterator[None]:
+    """In this block, attributes that `owner` has itself have other values."""
+    saved = {name: vars(owner)[name] for name in values}
+    for name, value in values.items():
+        setattr(owner, name, value)
     try:
-        for module, functions in stand_ins.items():
-            vars(module).update(functions)
         yield
     finally:
-        _blocks -= 1
-        for module, functions in saved.items():
-            vars(module).update(functions)
+        for name, value in saved.items():
+            setattr(owner, name, value)
 
 
 @functools.cache
-def _listen() -> None:
-    sys.addaudithook(_heard)  # which cannot be taken away again
+def _listening(is_noted: bool) -> dict[ModuleType, dict[str, Any]]:
+    """What stands in for functions of modules; where it is noted what is asked, sliced code is heard of from now on."""
+    found = {os: {name: _fixed(vars(os)[name]) for name in _PROCESSES}}
+    if is_noted:
+        sys.addaudithook(_heard)  # which cannot be taken away again
+        for module in (os, time):
+            found.setdefault(module, {}).update(
+                (name, telling(function)) for name, function in vars(module).items()
+                if isinstance(function, BuiltinFunctionType) and not (module is os and name in _PLAIN))
+        found[os].update((name, _noting(vars(os)[name], name in _STATS)) for name in _ABOUT_PATHS if name in vars(os))
+    return found
 
 
 def _heard(event: str, args: tuple[Any, ...]) -> None:
@@ -89,21 +105,6 @@ def _heard(event: str, args: tuple[Any, ...]) -> None:
             (note_data if event == "open" else note_listing)(os.fsdecode(path))
     elif event.partition(".")[0] in _OUTWARD and _until_slice() is not None:
         spoil()
-
-
-@functools.cache
-def _processes() -> dict[str, Any]:
-    return {name: _fixed(vars(os)[name]) for name in _PROCESSES}
-
-
-@functools.cache
-def _noters() -> dict[ModuleType, dict[str, Any]]:
-    found: dict[ModuleType, dict[str, Any]] = {
-        module: {name: telling(function) for name, function in vars(module).items()
-                 if isinstance(function, BuiltinFunctionType) and not (module is os and name in _PLAIN)}
-        for module in (os, time)}
-    found[os].update((name, _noting(vars(os)[name], name in _STATS)) for name in _ABOUT_PATHS if name in vars(os))
-    return found
 
 
 def _fixed(function: Callable[[], int]) -> Callable[[], int]:

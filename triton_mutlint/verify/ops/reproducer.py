@@ -33,7 +33,7 @@ def write_reproducer(job: OpJob, outcome: OpOutcome, folder: Path) -> str:
 
 def replay(job: OpJob, declared: Sequence[str]) -> int:
     """Run what a reproducer holds, and print what its runs showed; 1 if they show a disagreement again."""
-    finished = run_jobs([job], lambda number, done: None)[0]
+    finished = run_jobs([job])[0]
     lines = [finished.refused] if finished.refused else []
     failed = False
     for result in finished.results:

@@ -19,7 +19,7 @@ from triton_mutlint.verify.ops.subjects import OpSubject, importable, is_wanted,
 from triton_mutlint.verify.ops.wire import FAKE, ModelJob, OpRun
 from triton_mutlint.verify.pool import run_jobs
 from triton_mutlint.verify.verifying import require
-from triton_mutlint.verify.wire import Finished, Settings
+from triton_mutlint.verify.wire import Settings
 
 
 def verify_ops(request: Request, settings: Settings, paths: Sequence[str], output: Path | None,
@@ -58,9 +58,8 @@ def verify_model(request: Request, settings: Settings, paths: Sequence[str], mod
     root, module = importable(file)
     known = find_spec("onnxruntime") is not None
     ways = [OpRun(path) for path in (*(p for p in paths if p != FAKE), *(["onnx"] if known else []))]
-    progress(0, 1, f"running {model}")
     job = ModelJob(module, factory, (str(root), str(request.cwd)), tuple(ways), settings)
-    (finished,) = run_jobs([job], lambda number, finished: progress(1, 1, f"ran {model}"))
+    (finished,) = run_jobs([job], progress)
     outcome = model_outcome(model, Location(display_path(file, request.cwd), 1), job, finished, report.findings)
     return VerifyReport(settings.device, report.environment.triton, ops=(outcome,))
 
@@ -85,15 +84,7 @@ def _outcomes(subjects: Iterator[OpSubject], settings: Settings, output: Path | 
               progress: Progress) -> Iterator[OpOutcome]:
     listed = list(subjects)
     jobs = [subject.job for subject in listed if subject.job is not None]
-    count = 0
-
-    def done(number: int, finished: Finished) -> None:
-        nonlocal count
-        count += 1
-        progress(count, len(jobs), f"ran {jobs[number].name}")
-
-    progress(0, len(jobs), f"running {jobs[0].name}" if jobs else "")
-    found = iter(run_jobs(jobs, done))
+    found = iter(run_jobs(jobs, progress))
     for subject in listed:
         outcome = outcome_of(subject, next(found) if subject.job is not None else None, settings.device)
         if outcome.outcome is Outcome.FAILED and subject.job is not None:

@@ -42,6 +42,10 @@ class ModelJob:
     runs: tuple[OpRun, ...]
     settings: Settings = Settings()  # noqa: RUF009 - it is frozen
 
+    @property
+    def name(self) -> str:
+        return f"{self.module}:{self.factory}"
+
 
 @dataclass(frozen=True)
 class OpJob:
