@@ -25,7 +25,7 @@ from triton_mutlint.verify.running.memory import Allocation, RunMemory
 from triton_mutlint.verify.running.values import DIMENSIONS, element_bytes, filled, torch_dtype
 
 _TENSOR = re.compile(r"\*(\w+)\[([\d, ]*)(?:; ([\d, ]*))?\]")
-_SIZES = ((33,), (9, 17), (16, 16), (9, 11, 8), (2, 8, 16, 16), (2, 8, 9, 16))
+_SIZES = ((33,), (9, 17), (16, 16), (8,), (2, 4), (9, 11, 8), (2, 8, 16, 16), (2, 8, 9, 16))
 _INTEGRAL = re.compile(r"ind(ex|ices)|(^|_)ids?$|label|target|offsets|cu_|length|lens?$|slot|table|position")
 _COUNTS = re.compile(r"^n(_?\w+)?$|num|size|numel|count|length")
 _COMBINED = 1000  # calls with several changes

@@ -25,6 +25,7 @@ from triton_mutlint.verify.wire import Begun, Finished, RunResult, Settings
 LOADING = 60.0  # seconds for the import of an op's module
 _FRUITLESS = 60  # calls that the op refuses, one after the other, before no more are tried
 _TRIES = 3  # times the limit of a run, within which one is to be found that the op takes
+_SEARCHES = 3  # runs that look for a call that the op takes, before it is given up
 _FOR_GPUS = ("CUDA", "PrivateUse1", "XPU")
 
 
@@ -145,6 +146,8 @@ def _note_implementations(device: str) -> dict[str, Any]:
 def _eager(job: OpJob, op: CallableOp, number: int, tried: _Tried) -> RunResult:
     """The next call that the op takes, or the last one that it refuses."""
     result = RunResult(number, "skipped", "there is nothing else to call it with")
+    if number >= _SEARCHES and not tried.good:
+        return result
     end = time.monotonic() + job.settings.timeout * (_TRIES - 1)
     for _ in range(_FRUITLESS):
         if time.monotonic() > end:

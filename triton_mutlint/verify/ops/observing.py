@@ -55,7 +55,7 @@ def _once(job: OpJob, op: CallableOp, case: Case, fill: int) -> _Seen:
     memory.is_open = True
     given = made(case, op.takes, memory, job.values, fill)
     before = {name: [_looks(t) for t in _tensors(value)] for name, value in given.items()}
-    with _stores(job, memory), _Writes(op.overload, memory), _reaching(job) as reached:
+    with _stores(job, memory), _Writes(memory), _reaching(job) as reached:
         result = op.call(**given)
     if job.settings.device == "cuda":
         torch.cuda.synchronize()
@@ -99,20 +99,24 @@ def _stores(job: OpJob, memory: RunMemory) -> Iterator[None]:
 
 
 class _Writes(TorchDispatchMode):  # type: ignore[misc]  # torch has no types here
-    """Notes the arguments that torch's own functions write inside an op, by their schemas, whatever they put there."""
+    """Notes the arguments that torch's own functions write inside an op, by their schemas, whatever they put there.
 
-    def __init__(self, op: Any, memory: RunMemory) -> None:
+    Other ops are looked into: what they declare may be wrong.
+    """
+
+    def __init__(self, memory: RunMemory) -> None:
         super().__init__()
-        self._op, self._memory = op, memory
+        self._memory = memory
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         key = "CUDA" if self._memory.device == "cuda" else "CPU"
-        if func is self._op and torch._C._dispatch_has_computed_kernel_for_dispatch_key(func.name(), key):
+        is_own = func.namespace in ("aten", "prims")
+        if not is_own and torch._C._dispatch_has_computed_kernel_for_dispatch_key(func.name(), key):
             keys = torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, key))
             with self:
                 return func.redispatch(keys, *args, **kwargs)
-        elif not self._memory.is_launching:
+        if is_own and not self._memory.is_launching:
             named = {a.name: value for a, value in zip(func._schema.arguments, args, strict=False)} | kwargs
             for argument in func._schema.arguments:
                 if argument.alias_info is not None and argument.alias_info.is_write:
