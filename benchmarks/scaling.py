@@ -47,8 +47,8 @@ def measure_module(lines: int) -> dict[str, float]:
 def print_kernels(folder: Path) -> None:
     """A row per size: Triton's time, and what parsing and analysing add."""
     from benchmarks.clock import BARE, share, stage_seconds
+    from tests.helpers.in_process import run_here
     from triton_mutlint.config.request import Request
-    from triton_mutlint.run import run as engine
 
     for size in SIZES:
         file = folder / f"kernel_{size}.py"
@@ -56,7 +56,7 @@ def print_kernels(folder: Path) -> None:
         runs = []
         for _ in range(4):
             with stage_seconds() as seconds:
-                report = engine.run(Request((str(file),), folder, targets=("cuda:90",), use_spec=False))
+                report = run_here(Request((str(file),), folder, targets=("cuda:90",), use_spec=False))
             assert report.kernels[0].mutated == ("out_ptr",)
             runs.append(seconds)
         best = min(runs[1:], key=lambda s: s.total())
@@ -90,14 +90,14 @@ def print_variants(folder: Path) -> None:
 
 def _seconds(folder: Path, **options: bool) -> float:
     """CPU seconds of a run over a folder, after one that warms imports up."""
+    from tests.helpers.in_process import run_here
     from triton_mutlint.config.request import Request
-    from triton_mutlint.run import run as engine
 
     request = Request((".",), folder, targets=("cuda:90",), **{"use_spec": False, **options})  # type: ignore[arg-type]
     taken = []
     for _ in range(3):
         start = time.process_time()
-        report = engine.run(request)
+        report = run_here(request)
         taken.append(time.process_time() - start)
     assert all(k.failure is None for k in report.kernels)
     return min(taken[1:])
