@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import click
 import torch
 
 from triton_mutlint.process.confined import is_confined
@@ -229,5 +230,5 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _line(error: BaseException) -> str:
-    lines = [line for line in str(error).splitlines() if line.strip()]
+    lines = [line for line in click.unstyle(str(error)).splitlines() if line.strip()]  # torch's ONNX export colours
     return (lines[0] if lines else "no message")[:_FIRST]
