@@ -91,3 +91,26 @@ def test_entries_by_line_are_not_stale_where_their_file_is_not_linted(capsys: py
     stale = [f["message"] for f in report["findings"] if f["rule"] == "TML904"]
     assert len(stale) == 2
     assert "no kernel is called `k.py::twice:12`" in stale[0]
+
+
+def test_entries_of_made_kernels_are_not_stale_where_their_file_is_not_linted(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path,
+) -> None:
+    Path("made.py").write_text('''import triton
+import triton.language as tl
+
+
+def make(scale):
+    @triton.jit
+    def kernel(ptr):
+        tl.store(ptr, scale)
+    return kernel
+
+
+KERNELS = {"one": make(tl.constexpr(1)), "two": make(tl.constexpr(2))}
+''')
+    boundary.run(["init", "made.py", "other", "--spec", "triton-mutlint.yaml"])
+    assert "KERNELS.one" in Path("triton-mutlint.yaml").read_text()
+    capsys.readouterr()
+    _, report = lint(capsys, "other")
+    assert [f["message"] for f in report["findings"] if f["rule"] == "TML904"] == []

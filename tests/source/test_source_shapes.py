@@ -250,6 +250,30 @@ def test_nested_kernels_and_their_closures(load_text) -> None:
     assert failure.hint.endswith("or give what `outer` makes a name at the top level: `kernel = outer(…)`")
 
 
+@pytest.mark.parametrize(("call", "is_known"), [
+    ("build()", True), ("build(False)", True), ("build(flag=False)", True), ("build(True)", False),
+    ("build(flag=True)", False), ("build(*FLAGS)", False), ("build(**FLAGS)", False), ("self.build(flag=True)", False),
+])
+def test_a_default_of_a_factory_holds_where_no_call_gives_another_value(load_text, call: str, is_known: bool) -> None:
+    result = load_text(f"""
+        def build(flag=False):
+            FLAG = tl.constexpr(flag)
+            @triton.jit
+            def k(x, y):
+                tl.store(y, 1)
+                if FLAG:
+                    tl.store(x, 1)
+            return k
+        def run(x, y):
+            {call}[(1,)](x, y)
+    """)
+    assert bool(result.kernels) is is_known
+    if not is_known:
+        ((name, failure),) = result.failures
+        assert name == "k"
+        assert "`flag`, which is an argument of the enclosing function `build`, which line" in failure.message
+
+
 def test_closures_from_the_spec(load_text) -> None:
     text = """
     def outer(n):

@@ -102,6 +102,17 @@ def test_nothing_that_is_run_writes_a_file_where_it_is_confined(
 
 
 @pytest.mark.torch
+def test_a_file_of_ops_that_is_no_python_is_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bad.py").write_text("def k(x:\n", encoding="utf-8")
+    assert boundary.run(["verify", "--ops", "bad.py", "--format", "json"]) == 1
+    (failure,) = json.loads(capfd.readouterr().out)["failures"]
+    assert (failure["argument"], failure["message"]) == ("bad.py", "syntax error: '(' was never closed")
+
+
+@pytest.mark.torch
 def test_an_interrupt_ends_it_and_what_it_started(tmp_path: Path) -> None:
     (tmp_path / "hangs.py").write_text(HANGS, encoding="utf-8")
     process = _start("hangs.py", "--timeout", "600", cwd=tmp_path)

@@ -72,14 +72,15 @@ def elsewhere(pattern: str, linted: Sequence[SourceFile], root: Path, *, mention
               parameter: str = "") -> bool:
     """Whether a file under `root` that is not among those `linted` may hold a kernel that `pattern` names.
 
-    With `mentioned` it is enough that the file has the name: kernels are not all made by `def`. With
-    `parameter` it must have that name, too.
+    With `mentioned` it is enough that the file has the name: kernels are not all made by `def`. Of a dotted name, such
+    as that of an entry of a dict, it is enough that it has the first part. With `parameter` it must have that, too.
     """
     file_pattern, name, _ = pattern_parts(pattern)
     done = {f.path for f in linted if mentioned or not f.kernels or name in f.kernels}
     if file_pattern and not _GLOB.search(file_pattern) and any(PurePosixPath(p).match(file_pattern) for p in done):
         return False
-    defined = rf"{'' if mentioned else 'def '}\b{re.escape(name)}\b"
+    first = name.partition(".")[0]
+    defined = rf"{'' if mentioned or first != name else 'def '}\b{re.escape(first)}\b"
     defines = re.compile(r"@?\bjit\b" if _GLOB.search(name) else defined)
     for text in _texts(root, done, file_pattern):
         if text is None or (defines.search(text) and (not parameter or _mentions(text, parameter))):

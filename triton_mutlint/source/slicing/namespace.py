@@ -122,7 +122,7 @@ class Namespace(Space):
             return self.missing(name, f"is given as `{{ref: {value['ref']}}}`, which gives nothing ({error})")
 
     def _parameter(self, name: str) -> bool:
-        """Bind a parameter of the enclosing function, from its default where it has one."""
+        """Bind a parameter of the enclosing function, from its default where it has one and no call gives another."""
         if not isinstance(self.owner, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return False
         found = dict(parameters(self.owner.args))
@@ -131,6 +131,11 @@ class Namespace(Space):
         self[name] = self.missing(name, f"is an argument of the enclosing function `{self.owner.name}`")
         default = found[name]
         if default is not None and not (isinstance(default, ast.Constant) and default.value is None):
+            call = next((c for c in self.module.outline.calls if _passes(c, self.owner, name, default)), None)
+            if call is not None:
+                self[name] = self.missing(name, f"is an argument of the enclosing function `{self.owner.name}`, "
+                                                f"which line {call.lineno} calls with another value")
+                return True
             assert self.parent is not None
             with contextlib.suppress(Exception, UndecidedError):  # as good as none
                 self[name] = self.parent.evaluate(default)
@@ -192,3 +197,15 @@ def closed(namespace: Namespace, function: Any, owner: Function | ast.ClassDef |
     inside = Namespace(namespace.module, namespace.shared, Scope([]), namespace, owner)
     inside.update((name, value) for name, value in closure(function).items() if not inside.given_as(name))
     return inside
+
+
+def _passes(call: ast.Call, function: ast.FunctionDef | ast.AsyncFunctionDef, name: str, default: ast.expr) -> bool:
+    """Whether a call of a function, by its name, may pass something else than the default for a parameter."""
+    called = call.func
+    if not (called.id == function.name if isinstance(called, ast.Name) else
+            isinstance(called, ast.Attribute) and called.attr == function.name):
+        return False
+    index = [n for n, _ in parameters(function.args)].index(name)
+    given = [k.value for k in call.keywords if k.arg in (None, name)]
+    given += call.args[index:index + 1] or [a for a in call.args if isinstance(a, ast.Starred)]
+    return any(ast.dump(value) != ast.dump(default) for value in given)

@@ -158,7 +158,7 @@ def _eager(job: OpJob, op: CallableOp, number: int, tried: _Tried) -> RunResult:
         result = timed(job.settings, number, job.settings.timeout, partial(observed, job, op, number, case))
         result = replace(result, given=case)
         tried.took = result.status == "ok"
-        if tried.took:
+        if tried.took and not result.outside:  # what overwrites memory beside its arguments is not run unguarded
             tried.good.append((-len(result.changed), case))
         if tried.took or result.status in ("timeout", "fault"):
             break
@@ -166,9 +166,11 @@ def _eager(job: OpJob, op: CallableOp, number: int, tried: _Tried) -> RunResult:
 
 
 def _on_path(job: OpJob, op: CallableOp, number: int, tried: _Tried) -> RunResult:
-    while not tried.good:  # in a process that took over from one that was lost
-        if _eager(job, op, number, tried).status != "ok":
-            return RunResult(number, "skipped", "no call of the op works")
+    while not tried.good:  # in a process that took over from one that was lost, or where all wrote beside
+        result = _eager(job, op, number, tried)
+        if result.status != "ok":
+            return RunResult(number, "skipped", "no call was found that the op takes and that writes nothing beside "
+                                                "its arguments; give one in the spec, under `ops:`")
     path = job.runs[number].path
     good = [case for _, case in sorted(tried.good, key=lambda pair: pair[0])]
     case = good[job.runs[number].number % len(good)]

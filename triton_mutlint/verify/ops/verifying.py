@@ -11,7 +11,7 @@ from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.run.plan import Specs
 from triton_mutlint.run.run import run, sources_of
 from triton_mutlint.source.discover import display_path
-from triton_mutlint.types import Failure, Location, Report, Stage, UsageError
+from triton_mutlint.types import Failure, Location, Report, SourceFile, Stage, StageError, UsageError
 from triton_mutlint.verify.model import OpOutcome, Outcome, VerifyReport
 from triton_mutlint.verify.ops.judging import model_outcome, outcome_of
 from triton_mutlint.verify.ops.reproducer import write_reproducer
@@ -39,7 +39,7 @@ def verify_ops(request: Request, settings: Settings, paths: Sequence[str], outpu
                 if any(is_wanted(op.name, wanted) for _, wanted in asked) and op.location.file in by_name]
     outcomes = tuple(_outcomes(_once_each(subjects), settings, output, progress))
     return VerifyReport(settings.device, report.environment.triton, (),
-                        (*failures, *_not_found(asked, report)), outcomes)
+                        (*failures, *_unread(sources), *_not_found(asked, report)), outcomes)
 
 
 def verify_model(request: Request, settings: Settings, paths: Sequence[str], model: str,
@@ -62,6 +62,15 @@ def verify_model(request: Request, settings: Settings, paths: Sequence[str], mod
     (finished,) = run_jobs([job], progress)
     outcome = model_outcome(model, Location(display_path(file, request.cwd), 1), job, finished, report.findings)
     return VerifyReport(settings.device, report.environment.triton, ops=(outcome,))
+
+
+def _unread(sources: Sequence[SourceFile]) -> Iterator[tuple[str, Failure]]:
+    """The files that are no Python."""
+    for source in sources:
+        try:
+            source.tree  # noqa: B018 - it raises
+        except StageError as error:
+            yield source.display, error.failure
 
 
 def _not_found(asked: Sequence[tuple[str, str]], report: Report) -> Iterator[tuple[str, Failure]]:
