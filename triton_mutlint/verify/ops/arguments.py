@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy
 import torch
+from torch.utils._pytree import tree_leaves
 
 from triton_mutlint.verify.ops.wire import Case, OpJob, Words
 from triton_mutlint.verify.running.memory import Allocation, RunMemory
@@ -50,6 +51,15 @@ class OpParameter:
     @property
     def is_tensor(self) -> bool:
         return self.kind == "Tensor"
+
+
+@dataclass(frozen=True)
+class CallableOp:
+    """An op that can be called."""
+
+    call: Any  # with arguments by name
+    overload: Any  # torch's object for it
+    takes: list[OpParameter]
 
 
 def parameters(schema: Any) -> list[OpParameter]:
@@ -235,6 +245,11 @@ def made(case: Case, takes: Sequence[OpParameter], memory: RunMemory, values: Ma
          fill: int) -> dict[str, Any]:
     """The arguments of a call on fresh memory. Between two `fill`s every element of a tensor differs."""
     return {p.name: _value(case[p.name], p.name, memory, values.get(p.name), fill) for p in takes if p.name in case}
+
+
+def tensors_in(value: Any) -> tuple[torch.Tensor, ...]:
+    """The tensors of a value, in containers as well."""
+    return tuple(leaf for leaf in tree_leaves(value) if isinstance(leaf, torch.Tensor))
 
 
 def _value(text: str, name: str, memory: RunMemory, given: Any, fill: int) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from triton_mutlint.process.watchdog import TooLongError, watched
-from triton_mutlint.verify.ops.arguments import OpParameter, cases, parameters
+from triton_mutlint.verify.ops.arguments import CallableOp, cases, parameters
 from triton_mutlint.verify.ops.observing import observed
 from triton_mutlint.verify.ops.paths import COMPILING, follow
 from triton_mutlint.verify.ops.wire import EAGER, Case, OpJob
@@ -27,15 +27,6 @@ _FRUITLESS = 60  # calls that the op refuses, one after the other, before no mor
 _TRIES = 3  # times the limit of a run, within which one is to be found that the op takes
 _SEARCHES = 3  # runs that look for a call that the op takes, before it is given up
 _FOR_GPUS = ("CUDA", "PrivateUse1", "XPU")
-
-
-@dataclass(frozen=True)
-class CallableOp:
-    """An op that can be called."""
-
-    call: Any  # with arguments by name
-    overload: Any  # torch's object for it
-    takes: list[OpParameter]
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -23,6 +23,18 @@ def first_difference(pairs: Sequence[tuple[str, Any, Any]], rtol: float | None, 
                 lines = [line.strip() for line in str(error).splitlines() if line.strip()]
                 return f"{name}{f' {i}' if len(left) > 1 else ''} differs: {', '.join(lines[1:3]) or lines[0]}"
     return ""
+
+
+def against_eager(runs: Sequence[Any], difference: Callable[[Any, Any], str]) -> tuple[str, str]:
+    """The status of a path, and why; `runs` are what two runs in eager and one by the path gave.
+
+    "refused" if those in eager differ, "differs" if the path does, else "ok".
+    """
+    eager, again, other = runs
+    if told := difference(eager, again):
+        return "refused", f"eager itself gives other values a second time: {told}"
+    told = difference(eager, other)
+    return "differs" if told else "ok", told
 
 
 def unlike(fakes: Sequence[Any], reals: Sequence[Any]) -> str:

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_leaves, tree_map_only
+from torch.utils._pytree import tree_map_only
 
+from triton_mutlint.verify.ops.arguments import tensors_in
 from triton_mutlint.verify.ops.child import prepare, timed
-from triton_mutlint.verify.ops.comparing import first_difference
+from triton_mutlint.verify.ops.comparing import against_eager, first_difference
 from triton_mutlint.verify.ops.paths import COMPILING, PATHS, own
 from triton_mutlint.verify.ops.wire import ModelJob
 from triton_mutlint.verify.wire import Begun, Finished, RunResult
@@ -46,17 +47,14 @@ def _run(job: ModelJob, number: int, module: Any, inputs: tuple[Any, ...]) -> Ru
     """One path; where values part, `given` names the op and its call."""
     path = job.runs[number].path
     compiled = PATHS[path] if path in PATHS else partial(_onnx, getattr(module, "onnx_translations", None))
-    told = _compared(module, inputs, compiled, job)
-    if not told:
-        return RunResult(number)
-    op, calls = ("", 0) if told.startswith("eager") else _parting(module, inputs, compiled, job)
+    status, told = _compared(module, inputs, compiled, job)
+    op, calls = _parting(module, inputs, compiled, job) if status == "differs" else ("", 0)
     after = f"; the values part after `{op}`, call {calls} of an op" if op else ""
-    return RunResult(number, "refused" if told.startswith("eager") else "differs", told + after,
-                     given={"op": op} if op else {})
+    return RunResult(number, status, told + after, given={"op": op} if op else {})
 
 
-def _compared(module: Any, inputs: tuple[Any, ...], compiled: Compile, job: ModelJob) -> str:
-    """How results and inputs after the call differ from eager's; "" if they do not. Modules are copied for each run."""
+def _compared(module: Any, inputs: tuple[Any, ...], compiled: Compile, job: ModelJob) -> tuple[str, str]:
+    """The status of a path, and how results and inputs after the call differ. Modules are copied for each run."""
     torch._dynamo.reset()
     runs = []
     for make in (None, None, compiled):
@@ -64,14 +62,12 @@ def _compared(module: Any, inputs: tuple[Any, ...], compiled: Compile, job: Mode
         call = one if make is None else make(one, tree_map_only(torch.Tensor, own, inputs))
         with torch.no_grad():
             runs.append((call(*held), held))
-    (first, inputs_1), (again, inputs_2), (other, inputs_3) = runs
 
-    def apart(result: Any, held: Any) -> str:
-        pairs = [("the result", first, result), ("an input after the call", inputs_1, held)]
-        return first_difference(pairs, job.settings.rtol, job.settings.atol)
+    def difference(one: Any, other: Any) -> str:
+        pairs = zip(("the result", "an input after the call"), one, other, strict=True)
+        return first_difference(list(pairs), job.settings.rtol, job.settings.atol)
 
-    told = apart(again, inputs_2)
-    return f"eager itself gives other values a second time: {told}" if told else apart(other, inputs_3)
+    return against_eager(runs, difference)
 
 
 def _onnx(translations: Any, module: Any, inputs: tuple[Any, ...]) -> Any:
@@ -84,7 +80,7 @@ def _onnx(translations: Any, module: Any, inputs: tuple[Any, ...]) -> Any:
     names = [one.name for one in session.get_inputs()]
 
     def call(*held: Any) -> Any:
-        given = [t.numpy() for t in tree_leaves(held) if isinstance(t, torch.Tensor)]
+        given = [tensor.numpy() for tensor in tensors_in(held)]
         found = [torch.from_numpy(v) for v in session.run(None, dict(zip(names, given, strict=True)))]
         return found[0] if len(found) == 1 else tuple(found)
 
@@ -101,7 +97,7 @@ def _parting(module: Any, inputs: tuple[Any, ...], compiled: Compile, job: Model
     low, high = 0, len(calls)  # after `low` calls values are alike; after `high` they are not, if the model tells
     while low < high:
         middle = (low + high) // 2
-        if _compared(_until(graph, calls[middle]), passed, compiled, job):
+        if _compared(_until(graph, calls[middle]), passed, compiled, job)[0] != "ok":
             high = middle
         else:
             low = middle + 1

@@ -8,20 +8,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
-from triton_mutlint.verify.ops.arguments import made
+from triton_mutlint.verify.ops.arguments import CallableOp, made, tensors_in
 from triton_mutlint.verify.ops.wire import Case, OpJob
 from triton_mutlint.verify.running import runtime
 from triton_mutlint.verify.running.memory import Allocation, RunMemory
 from triton_mutlint.verify.wire import RunResult
-
-if TYPE_CHECKING:
-    from triton_mutlint.verify.ops.child import CallableOp
 
 FILLS = (0, 1)
 
@@ -54,17 +50,17 @@ def _once(job: OpJob, op: CallableOp, case: Case, fill: int) -> _Seen:
     memory = RunMemory(job.settings.device)
     memory.is_open = True
     given = made(case, op.takes, memory, job.values, fill)
-    before = {name: [_looks(t) for t in _tensors(value)] for name, value in given.items()}
+    before = {name: [_looks(t) for t in tensors_in(value)] for name, value in given.items()}
     with _stores(job, memory), _Writes(memory), _reaching(job) as reached:
         result = op.call(**given)
     if job.settings.device == "cuda":
         torch.cuda.synchronize()
     changed = {_argument(r) for r in memory if r.changed()}
-    changed |= {name for name, value in given.items() if before[name] != [_looks(t) for t in _tensors(value)]}
+    changed |= {name for name, value in given.items() if before[name] != [_looks(t) for t in tensors_in(value)]}
     held = {r.raw.untyped_storage().data_ptr(): _argument(r) for r in memory}
     allowed = [r.alias_info is not None for r in op.overload._schema.returns]
     returned = {held[t.untyped_storage().data_ptr()] for i, one in enumerate(_results(result))
-                for t in _tensors(one) if not (allowed[i:i + 1] or [False])[0]
+                for t in tensors_in(one) if not (allowed[i:i + 1] or [False])[0]
                 and t.untyped_storage().data_ptr() in held}
     return _Seen(changed, {_argument(r) for r in memory if r.is_touched}, returned,
                  {_argument(r): r.spilled() for r in memory if r.spilled()}, reached)
@@ -72,10 +68,6 @@ def _once(job: OpJob, op: CallableOp, case: Case, fill: int) -> _Seen:
 
 def _results(result: Any) -> list[Any]:
     return list(result) if isinstance(result, tuple) else [result]
-
-
-def _tensors(value: Any) -> list[torch.Tensor]:
-    return [t for t in tree_leaves(value) if isinstance(t, torch.Tensor)]
 
 
 def _looks(tensor: torch.Tensor) -> tuple[Any, ...]:
@@ -124,7 +116,7 @@ class _Writes(TorchDispatchMode):  # type: ignore[misc]  # torch has no types he
         return func(*args, **kwargs)
 
     def _note(self, value: Any) -> None:
-        for tensor in _tensors(value):
+        for tensor in tensors_in(value):
             for region in self._memory:
                 is_own = tensor.untyped_storage().data_ptr() == region.raw.untyped_storage().data_ptr()
                 region.is_touched |= is_own and tensor.numel() > 0

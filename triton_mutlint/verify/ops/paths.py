@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 import torch._dynamo
@@ -18,14 +18,11 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from triton_mutlint.verify.ops.arguments import made
-from triton_mutlint.verify.ops.comparing import first_difference, unlike
+from triton_mutlint.verify.ops.arguments import CallableOp, made, tensors_in
+from triton_mutlint.verify.ops.comparing import against_eager, first_difference, unlike
 from triton_mutlint.verify.ops.wire import FAKE, Case, OpJob
 from triton_mutlint.verify.running.memory import RunMemory
 from triton_mutlint.verify.wire import RunResult
-
-if TYPE_CHECKING:
-    from triton_mutlint.verify.ops.child import CallableOp
 
 COMPILING = 60.0  # seconds that a path takes besides, as it compiles
 Module = Any  # torch.nn.Module
@@ -109,25 +106,23 @@ def follow(path: str, job: OpJob, op: CallableOp, number: int, case: Case, good:
     if path == FAKE:
         return _fake(job, op, number, case)
     torch._dynamo.reset()
-    _, given = _arguments(job, op, case)
+    given = _arguments(job, op, case)
     program = OpProgram(op.overload, given)
     compiled = None
     for other in [case, *([c for c in good if c != case and _alike(c, case)][:1] if path == "dynamic" else [])]:
-        _, given = _arguments(job, op, other)
         if compiled is None:
-            compiled = PATHS[path](program, _tensors(given))
-        told = _compared(job, op, program, compiled, other)
-        if told:
-            status = "refused" if told.startswith("eager") else "differs"
+            compiled = PATHS[path](program, tensors_in(_arguments(job, op, other)))
+        status, told = _compared(job, op, program, compiled, other)
+        if status != "ok":
             return RunResult(number, status, told, given=dict(other))
     return RunResult(number)
 
 
-def _arguments(job: OpJob, op: CallableOp, case: Case) -> tuple[RunMemory, dict[str, Any]]:
+def _arguments(job: OpJob, op: CallableOp, case: Case) -> dict[str, Any]:
     """Tensors of their own memory: clones, as their makers give them."""
-    memory = RunMemory(job.settings.device)
-    given = made(case, op.takes, memory, job.values, 0)
-    return memory, tree_map_only(torch.Tensor, own, given)
+    given: dict[str, Any] = tree_map_only(
+        torch.Tensor, own, made(case, op.takes, RunMemory(job.settings.device), job.values, 0))
+    return given
 
 
 def own(tensor: Any) -> Any:
@@ -135,21 +130,14 @@ def own(tensor: Any) -> Any:
     return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device).copy_(tensor)
 
 
-def _tensors(given: dict[str, Any]) -> Example:
-    return tuple(t for t in tree_leaves(given) if isinstance(t, torch.Tensor))
-
-
-def _compared(job: OpJob, op: CallableOp, program: OpProgram, compiled: Any, case: Case) -> str:
-    """What differs; "" if nothing does."""
+def _compared(job: OpJob, op: CallableOp, program: OpProgram, compiled: Any, case: Case) -> tuple[str, str]:
+    """The status of the path, and what differs."""
     runs = []
     for call in (program, program, compiled):
-        inputs = _tensors(_arguments(job, op, case)[1])
+        inputs = tensors_in(_arguments(job, op, case))
         runs.append((call(*inputs), inputs))
-    names = [f"argument {name}" for name, value in _arguments(job, op, case)[1].items() for _ in _tensors({"": value})]
-    eager, again, other = runs
-    if told := _difference(eager, again, names, job):
-        return f"eager itself gives other values a second time: {told}"
-    return _difference(eager, other, names, job)
+    names = [f"argument {name}" for name, value in _arguments(job, op, case).items() for _ in tensors_in(value)]
+    return against_eager(runs, lambda one, other: _difference(one, other, names, job))
 
 
 def _difference(eager: Any, other: Any, names: Sequence[str], job: OpJob) -> str:
@@ -180,10 +168,10 @@ def _kinds(text: str) -> list[tuple[str, int]]:
 
 def _fake(job: OpJob, op: CallableOp, number: int, case: Case) -> RunResult:
     """What the fake function gives against what the op gives."""
-    real = op.overload(**_arguments(job, op, case)[1])
+    real = op.overload(**_arguments(job, op, case))
     with FakeTensorMode(shape_env=ShapeEnv()) as mode:
         given = tree_map_only(torch.Tensor, lambda t: mode.from_tensor(t, static_shapes=True),
-                              _arguments(job, op, case)[1])
+                              _arguments(job, op, case))
         fake = op.overload(**given)
     told = unlike(tree_leaves(fake), tree_leaves(real))
     return replace(RunResult(number), status="differs" if told else "ok", message=told)
