@@ -72,8 +72,7 @@ def list_kernels(request: Request, progress: Progress = silent) -> tuple[ListedK
         for kernel in file.listed if request.helpers else file.kernels:
             key = (kernel.location, kernel.name)
             row = run.answers.get(key) or ListedKernel("", kernel.location, failure=lost.get(key))
-            rows.append(replace(row, name=kernel.qualname or kernel.name, location=kernel.location,
-                                is_helper=kernel.is_helper))
+            rows.append(replace(row, name=kernel.name, location=kernel.location, is_helper=kernel.is_helper))
     unloaded = [(file.source.display, name, f) for file in files for name, f in file.failures]
     rows += [ListedKernel(name, f.location or Location(file, 1), failure=f)
              for file, name, f in (*unloaded, *((file, "", f) for file, f in failures))]
@@ -83,7 +82,7 @@ def list_kernels(request: Request, progress: Progress = silent) -> tuple[ListedK
 def _row(run: Run, file: FileResult, kernel: Kernel, _: KernelReport) -> ListedKernel:
     specs = run.specs
     entry, spec = specs.entry(kernel), specs.of(kernel.source)
-    row = ListedKernel(kernel.qualname or kernel.name, kernel.location, kernel.is_helper)
+    row = ListedKernel(kernel.name, kernel.location, kernel.is_helper)
     plan = run.attempt(kernel, lambda: run.plan(file, kernel, entry))
     if isinstance(plan, Failure):
         return replace(row, failure=plan)

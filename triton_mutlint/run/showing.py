@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Union
@@ -27,6 +28,7 @@ from triton_mutlint.types import (
 )
 
 _READ = ("source", "ttir", "ttgir")  # the stages whose text the parser reads
+_SHOWN = 8  # values of a parameter in a message
 _UNPLACED = Location("<unknown>", 1, 1)
 
 
@@ -78,14 +80,19 @@ def show_ir(request: Request, stage: str, wanted: Mapping[str, str], progress: P
         files = run.files(sources, 1, Question(ask, Union[ShownIR, Failure], of_listed=True))  # noqa: UP007 - packed
     reports = [report for file in files for _, report in file.reports]
     if len(reports) > 1:
-        names = ", ".join(f"{r.location.file}::{r.name}" for r in reports[:4])
+        often = Counter(r.name for r in reports)
+        names = ", ".join(f"{r.location.file}::{r.name}{f':{r.location.line}' if often[r.name] > 1 else ''}"
+                          for r in reports[:4])
         raise UsageError(f"name one kernel: {names}{', …' if len(reports) > 4 else ''}")
     shown = next((answer for answer in run.answers.values() if isinstance(answer, ShownIR)), None)
     if shown is None:
         failed = [(f"{f.source.display}::{name}".removesuffix("::"), why) for f in files for name, why in f.failures]
         failed += [(name, answer) for (_, name), answer in run.answers.items()]
         failed += [(report.name, report.failure) for report in reports if report.failure]
-        raise UsageError(f"{failed[0][0]}: {failed[0][1].message}" if failed else "no kernel is there")
+        if not failed:
+            raise UsageError("no kernel is there")
+        name, why = failed[0]
+        raise UsageError(f"{name}: {why.message}{f' ({why.hint})' if why.hint else ''}")
     return shown
 
 
@@ -95,8 +102,7 @@ def _shown(tools: Tools, kernel: Kernel, stage: str, seen: Sequence[tuple[Varian
     fitting = [(v, t) for v, t in seen if wanted.items() <= {n: str(arg) for n, arg in v.args.items()}.items()]
     all_choices = tuple(dict.fromkeys(v.choices for v, _ in seen))
     if not fitting:
-        known = "; ".join(", ".join(f"{n}={c}" for n, c in choices) for choices in all_choices[:8]) or "only one"
-        raise UsageError(f"no analysed variant has these values; there is {known}")
+        raise UsageError(_unfitting([v for v, _ in seen], wanted))
     variant, target = fitting[0]
     lowered = tools.lowerer.lower(kernel, variant, target)
     effects = analyze_text(lowered, tools)
@@ -107,8 +113,18 @@ def _shown(tools: Tools, kernel: Kernel, stage: str, seen: Sequence[tuple[Varian
     text = lowered.text
     if stage != "source":  # what is analysed may have been simplified, in place
         text = tools.lowerer.compile(kernel, variant, tools.lowerer.lower(kernel, variant, target), stage)
-    return ShownIR(kernel.qualname or kernel.name, kernel.location, str(target), variant.choices, all_choices,
+    return ShownIR(kernel.name, kernel.location, str(target), variant.choices, all_choices,
                    tuple(_lines(text, marks if stage in _READ else None, tools)))
+
+
+def _unfitting(variants: Sequence[Variant], wanted: Mapping[str, str]) -> str:
+    """Why no variant has the values that are wanted, and which there are."""
+    known = {name: list(dict.fromkeys(str(v.args[name]) for v in variants)) for name in variants[0].args}
+    absent = [f"{n}={value}" for n, value in wanted.items() if value not in known.get(n, ())]
+    lacking = ", ".join(absent or (f"{n}={value}" for n, value in wanted.items()))
+    shown = [name for name, values in known.items() if name in wanted or len(values) > 1] or [*known]
+    given = ", ".join(f"{n}={' | '.join(known[n][:_SHOWN])}{' | …' if len(known[n]) > _SHOWN else ''}" for n in shown)
+    return f"no analysed variant has {lacking}{'' if absent else ' together'}; there are {given}"
 
 
 def _lines(text: str, marks: Mapping[tuple[str, Location], str] | None, tools: Tools) -> Iterator[ShownLine]:

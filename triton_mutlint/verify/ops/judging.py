@@ -63,7 +63,7 @@ def model_outcome(name: str, place: Location, job: ModelJob, finished: Finished,
 def _argument(argument: OpArgument, op: OpReport, job: OpJob, good: Sequence[RunResult]) -> OpArgumentOutcome:
     seen = [r for r in good if argument.name in (*r.changed, *r.same)]
     names = op.declaration.names
-    may = argument.mutation is not OpMutation.UNWRITTEN
+    may, known = argument.mutation is not OpMutation.UNWRITTEN, argument.mutation is not OpMutation.UNKNOWN
     if seen:
         agreement = Agreement.CONFIRMED if may else Agreement.MISSED
     else:
@@ -75,7 +75,7 @@ def _argument(argument: OpArgument, op: OpReport, job: OpJob, good: Sequence[Run
     return OpArgumentOutcome(
         argument.name, None if names is None or op.declaration.any_may else argument.name in names, argument.mutation,
         agreement, len(seen), bool(seen) and not any(argument.name in r.changed for r in seen),
-        seen[0].given if seen else None, missed if may and not seen else ())
+        seen[0].given if seen else None, missed if may and known and not seen else ())
 
 
 def _disagreements(op: OpReport, arguments: Sequence[OpArgumentOutcome],
