@@ -90,14 +90,6 @@ def test_a_file_of_a_like_name_is_meant_before_a_command(capsys: pytest.CaptureF
     assert "did you mean rulez?" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("typed", "meant"), [("chek", "check"), ("verfy", "verify"), ("snapshots", "snapshot")])
-def test_a_misspelt_command(typed: str, meant: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert boundary.run([typed, "kernels.py"]) == 2
-    assert f"no file or command '{typed}'; did you mean '{meant}'?" in capsys.readouterr().err
-    Path(typed).mkdir()
-    assert boundary.run([typed]) == 0
-
-
 def test_helpers_alone_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     Path("helper.py").write_text("import triton\n@triton.jit\ndef twice(x):\n    return x * 2\n")
     assert check("helper.py") == 0

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from pathlib import Path
 
 import click
 from click.shell_completion import CompletionItem
 
-from triton_mutlint.basics import nearest
 from triton_mutlint.cli.shell.asked import CONTEXT
 from triton_mutlint.version import __version__
 
@@ -57,9 +55,6 @@ class _Commands(click.Group):
             click.echo(_NO_ARGUMENTS, err=True, nl=False)
             ctx.exit(2)
         if rest and rest[0] not in COMMANDS and rest[0] not in _OWN:
-            meant = nearest(rest[0], COMMANDS, 0.75)
-            if meant is not None and not Path(rest[0]).exists():
-                raise click.UsageError(f"no file or command {rest[0]!r}; did you mean {meant!r}?", ctx)
             rest = [DEFAULT, *rest]
             ctx.meta[UNNAMED] = True
         return super().parse_args(ctx, rest)
