@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from triton_mutlint.cache.identity import identity
+from triton_mutlint.cache.runs import identity
 from triton_mutlint.cache.store import Store
 from triton_mutlint.config.request import Request
 from triton_mutlint.process.inputs import Noted, current, take_in

@@ -12,8 +12,8 @@ from triton_mutlint.signature.tuned import configs
 from triton_mutlint.signature.variants import with_choices
 from triton_mutlint.source.walking import dotted, walk
 from triton_mutlint.spec.bind import bind_arg, bind_entry, value_parameters
-from triton_mutlint.spec.errors import show_path
 from triton_mutlint.spec.model import KernelSpec, Spec
+from triton_mutlint.spec.nodes import show_path
 from triton_mutlint.spec.notation import TypeTextError
 from triton_mutlint.spec.values import text_of, type_of_value, unwrap_constexpr, value_key
 from triton_mutlint.types import (
