@@ -12,7 +12,6 @@ from traceback import extract_tb
 from typing import Any
 
 from triton_mutlint.lowering import triton_api
-from triton_mutlint.lowering.absent import absent_name
 from triton_mutlint.lowering.advice import no_argument_helps, other_arguments
 from triton_mutlint.source.slicing.stubs import MissingValueError, UndecidedError
 from triton_mutlint.types import ArgType, DescriptorType, Failure, Kernel, Location, Stage, TupleType
@@ -31,12 +30,6 @@ def failure(error: BaseException, kernel: Kernel, printed: str, args: Mapping[st
     missing = _missing_value(kernel.name, _chain(error), location)
     if missing is not None:
         return missing
-    absent = absent_name(kernel) if "have been removed" not in message else None
-    if absent is not None:
-        place = absent.location
-        if place is None or (place.file, place.line) == (location.file, location.line):
-            place = location  # which has the column
-        return Failure(Stage.LOWER, absent.message, place, _cautious(absent.hint))
     if not triton_api.has_descriptor_types() and any(isinstance(a, DescriptorType) for a in _flat(args.values())):
         hint = "analyse it with Triton 3.4 or newer: before, a descriptor that is an argument is a plain pointer"
         return Failure(Stage.LOWER, message, location, _cautious(hint))
