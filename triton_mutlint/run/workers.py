@@ -13,7 +13,6 @@ from triton_mutlint.lowering.triton_api import preload
 from triton_mutlint.process.confined import confine, limit
 from triton_mutlint.process.forked import Lost, Processes
 from triton_mutlint.run.kernel import failed
-from triton_mutlint.source.load import kernels_by_text
 from triton_mutlint.types import (
     Failure,
     FileResult,
@@ -29,7 +28,6 @@ from triton_mutlint.types import (
 
 _DEFINES = re.compile(r"^\s*@.*jit\b|\bjit\(", re.MULTILINE)  # a kernel, where others mention the word
 _WORTHWHILE = 6  # jit functions: fewer of them take less than what a second process costs
-_TRIED = 16  # kernels of a file that are tried one by one
 _GRACE = 5.0  # seconds that a kernel may take beyond its limit: it is ended from within where that can be done
 _LOADING = 35.0  # seconds until a file is loaded; what it computes is ended from within after 20
 _FOREIGN = re.compile(r"LLVM ERROR: (\S+) created with unregistered dialect")
@@ -80,7 +78,6 @@ class _File:
     source: SourceFile
     result: FileResult | None = None
     is_done: bool = False  # `result` is all there is to know
-    is_lost: bool = False  # its process was, before it had loaded the file
     parts: int = 0  # that are not done
     reports: dict[int, KernelReport] = field(default_factory=dict)
     at: dict[int, At] = field(default_factory=dict)
@@ -124,7 +121,7 @@ class _File:
         if self.result is None or at is None:
             location = Location(self.source.display, 1)
             failure = Failure(Stage.LOAD, f"loading {self.source.display}: {lost.reason}{said}", location, crashed=True)
-            self.result, self.is_done, self.is_lost = FileResult.failed(self.source, failure), True, True
+            self.result, self.is_done = FileResult.failed(self.source, failure), True
             self.parts -= 1
             return None
         if not lost.is_late and at.index not in part.delicate:
@@ -191,9 +188,6 @@ def lint_files(sources: Sequence[SourceFile], work: Work, request: Request, prog
     told = Union[Step, kind]  # noqa: UP007 - None is no kind
     Processes(parts, jobs, told, does, seconds, take, lose, bounds(request)).run()
     outcomes = [file.outcome() for file in files]
-    for number in [number for number, file in pending.items() if file.is_lost and not file.source.kernels]:
-        outcomes[number] = _one_by_one(outcomes[number], lambda alone: lint_files(
-            alone, work, request, progress, jobs, None, warm_up, kind, tell))
     if cache is not None:
         for number, file in pending.items():
             cache.keep(outcomes[number], file.reads)
@@ -208,24 +202,6 @@ def _useful(jobs: int, files: Iterable[_File]) -> int:
 def _files(sources: Sequence[SourceFile], cache: FileCache | None) -> list[_File]:
     known = [None if cache is None else cache.find(source) for source in sources]
     return [_File(source, result, result is not None) for source, result in zip(sources, known, strict=True)]
-
-
-def _one_by_one(lost: FileResult, lint: Callable[[Sequence[SourceFile]], Sequence[FileResult]]) -> FileResult:
-    """The result of a file whose process was lost, with those of its kernels that can be loaded by themselves."""
-    names = kernels_by_text(lost.source)[:_TRIED]
-    found = lint([replace(lost.source, kernels=frozenset({name})) for name in names]) if len(names) > 1 else ()
-    if all(one.failure is not None for one in found):
-        return lost
-    failures = [(each or name, failure) for name, one in zip(names, found, strict=True)
-                for each, failure in one.failures]
-    some = next(one for one in found if one.failure is None)
-    kernels = {(k.location, k.name): replace(k, source=lost.source) for one in found for k in one.kernels}
-    reports = {(r.location, r.name): (None if k is None else kernels[k.location, k.name], r)
-               for one in found for k, r in one.reports}
-    return FileResult(lost.source, tuple(sorted(kernels.values(), key=lambda k: k.location)), failures=tuple(failures),
-                      sources=some.sources, notes=some.notes, launched=some.launched,
-                      reports=(*reports.values(), *((None, r) for r in _unloaded(
-                          replace(lost, failures=tuple(failures))) if (r.location, r.name) not in reports)))
 
 
 def bounds(request: Request) -> Callable[[Iterable[int]], None]:
