@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from triton_mutlint.lowering.lower import Lowerer
-from triton_mutlint.lowering.triton_api import column_base, locates_calls, resolve_targets
+from triton_mutlint.lowering.target import resolve_targets
+from triton_mutlint.lowering.triton_api import column_base, locates_calls
 from triton_mutlint.run.kernel import Tools, analyze_kernel, failed
 from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.run.plan import plan_kernel

@@ -13,7 +13,8 @@ from triton_mutlint.cache.store import Store
 from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.lowering import torch_pass
 from triton_mutlint.lowering.lower import Lowerer
-from triton_mutlint.lowering.triton_api import column_base, deep_calls, locates_calls, preload, resolve_targets
+from triton_mutlint.lowering.target import resolve_targets
+from triton_mutlint.lowering.triton_api import column_base, deep_calls, locates_calls, preload
 from triton_mutlint.process.harmless import harmless
 from triton_mutlint.process.inputs import current
 from triton_mutlint.process.watchdog import TooLongError, watched
@@ -34,7 +35,6 @@ from triton_mutlint.types import (
     KernelReport,
     Location,
     Plan,
-    Reads,
     SourceFile,
     Stage,
     StageError,
@@ -136,8 +136,6 @@ class Run:
                 yield at  # that takes its time, too
                 yield question.ask(file, kernel, report)
             yield Reported(index, report)
-        inputs = current()  # of this process alone, which does nothing else
-        yield Reads() if inputs is None else Reads(tuple(inputs.files), tuple(inputs.looks), not inputs.spoiled)
 
     def load(self, source: SourceFile) -> FileResult:
         return load_file(source, self.specs.of(source), self.request)

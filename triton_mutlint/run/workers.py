@@ -12,6 +12,7 @@ from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.lowering.triton_api import preload
 from triton_mutlint.process.confined import confine, limit
 from triton_mutlint.process.forked import Lost, Processes
+from triton_mutlint.process.inputs import Inputs
 from triton_mutlint.run.kernel import failed
 from triton_mutlint.types import (
     Failure,
@@ -19,7 +20,6 @@ from triton_mutlint.types import (
     Kernel,
     KernelReport,
     Location,
-    Reads,
     SourceFile,
     Stage,
     Status,
@@ -67,7 +67,7 @@ class Reported:
     report: KernelReport
 
 
-Step = Union[FileResult, At, Reported, Reads]  # noqa: UP007 - evaluated at run time; first the file, at last its reads
+Step = Union[FileResult, At, Reported]  # noqa: UP007 - evaluated at run time; first the file
 Work = Callable[[SourceFile, Part], Iterator[Any]]  # steps, and what else is to be known of the kernel that it is at
 
 
@@ -81,7 +81,7 @@ class _File:
     parts: int = 0  # that are not done
     reports: dict[int, KernelReport] = field(default_factory=dict)
     at: dict[int, At] = field(default_factory=dict)
-    reads: Reads = field(default_factory=Reads)
+    noted: Inputs = field(default_factory=lambda: Inputs(environment={}))  # what was read for it
 
     def take(self, part: Part, step: Step) -> None:
         """Raises ValueError for what is not about this file: a process may say anything."""
@@ -92,15 +92,18 @@ class _File:
         elif isinstance(step, At):
             self._kernel(step.index)
             self.at[part.first] = step
-        elif isinstance(step, Reported):
+        else:
             at, kernel = self.at.pop(part.first, None), self._kernel(step.index)
             if at is None or at.index != step.index or (step.report.name, step.report.location) != (
                     kernel.name, kernel.location):
                 raise ValueError("it is about another kernel")
             self.reports[step.index] = step.report
-        else:
-            self.reads = self.reads.joined(step)
-            self.parts -= 1
+
+    def end(self, noted: Inputs | None) -> None:
+        """One of its parts is done."""
+        self.parts -= 1
+        if noted is not None:
+            self.noted.add(noted)
 
     def kernel_at(self, part: Part) -> Kernel:
         """The kernel that a part is at; raises ValueError if it is at none."""
@@ -116,7 +119,7 @@ class _File:
     def lose(self, part: Part, lost: Lost) -> Part | None:
         """Give up the kernel that a lost process was at, or the file where it was not at one; what is left to do."""
         at = self.at.pop(part.first, None)
-        self.reads = replace(self.reads, is_all=False)
+        self.noted.spoiled += 1
         said = "".join(f"\n{line}" for line in lost.printed)
         if self.result is None or at is None:
             location = Location(self.source.display, 1)
@@ -144,7 +147,8 @@ class _File:
             if index not in self.reports:
                 failure = Failure(Stage.LOWER, f"{kernel.name}: its process told nothing of it", kernel.location,
                                   crashed=True)
-                self.reports[index], self.reads = failed(kernel, failure), replace(self.reads, is_all=False)
+                self.reports[index] = failed(kernel, failure)
+                self.noted.spoiled += 1
         reports = [(kernel, self.reports[i]) for i, kernel in enumerate(self.result.listed) if i in self.reports]
         return replace(self.result, reports=(*reports, *((None, r) for r in _unloaded(self.result))))
 
@@ -186,11 +190,12 @@ def lint_files(sources: Sequence[SourceFile], work: Work, request: Request, prog
         return request.timeout + _GRACE if isinstance(step, At) else min(_LOADING, request.timeout + 2 * _GRACE)
 
     told = Union[Step, kind]  # noqa: UP007 - None is no kind
-    Processes(parts, jobs, told, does, seconds, take, lose, bounds(request)).run()
+    Processes(parts, jobs, told, does, seconds, take, lose, bounds(request),
+              done=lambda part, noted: files[part.file].end(noted)).run()
     outcomes = [file.outcome() for file in files]
     if cache is not None:
         for number, file in pending.items():
-            cache.keep(outcomes[number], file.reads)
+            cache.keep(outcomes[number], file.noted)
     return tuple(outcomes)
 
 
