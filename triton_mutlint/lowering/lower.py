@@ -6,7 +6,8 @@ import contextlib
 from collections.abc import Iterable
 from dataclasses import replace
 
-from triton_mutlint.lowering import errors, triton_api
+from triton_mutlint.lowering import triton_api
+from triton_mutlint.lowering.advice import failure
 from triton_mutlint.lowering.arguments import build
 from triton_mutlint.process.capture import captured
 from triton_mutlint.types import Kernel, Lowered, StageError, Target, Variant
@@ -42,7 +43,7 @@ class Lowerer:
             except Exception as error:  # the kernel's own Python runs in there: anything may be raised
                 raised = error
         if raised is not None:
-            raise StageError(errors.failure(raised, kernel, printed.text, variant.args)) from raised
+            raise StageError(failure(raised, kernel, printed.text, variant.args)) from raised
         return Lowered(str(module), module.get_entry_func_name(), tuple(arguments.owners), target, module)
 
     def simplify(self, lowered: Lowered) -> Lowered:
@@ -65,7 +66,7 @@ class Lowerer:
                 return str(backend.compile(kernel.jit, lowered.handle, backend.options(options), stage))
             except (RuntimeError, ValueError, AssertionError, KeyError, OSError) as error:
                 raised = error
-        raise StageError(errors.failure(raised, kernel, printed.text, variant.args)) from raised
+        raise StageError(failure(raised, kernel, printed.text, variant.args)) from raised
 
     def _backend(self, target: Target) -> triton_api.Backend:
         backend, used = self._backends.get(target, (None, 0))
