@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from triton_mutlint.kernel_source.dtypes import INTEGRAL
 from triton_mutlint.signature.evidence import Inferred
 from triton_mutlint.signature.expansion import Expansion, Sources, expand
-from triton_mutlint.signature.tuned import configs
-from triton_mutlint.signature.variants import with_choices
+from triton_mutlint.signature.variants import configs, with_choices
 from triton_mutlint.source.walking import dotted, walk
 from triton_mutlint.spec.bind import bind_arg, bind_entry, value_parameters
 from triton_mutlint.spec.model import KernelSpec, Spec

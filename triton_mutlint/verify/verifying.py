@@ -26,9 +26,8 @@ from triton_mutlint.types import (
     UsageError,
     Variant,
 )
-from triton_mutlint.verify.jobs import Cases, cases_of, subject_of
+from triton_mutlint.verify.jobs import Cases, cases_of, run_jobs, subject_of
 from triton_mutlint.verify.model import Agreement, KernelOutcome, Outcome, ParameterOutcome, VerifyReport, VerifySubject
-from triton_mutlint.verify.pool import run_jobs
 from triton_mutlint.verify.reproducer import write_reproducer
 from triton_mutlint.verify.wire import Difference, Finished, Job, RunCase, RunResult, Settings
 

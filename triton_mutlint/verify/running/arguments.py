@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 import torch
 
-from triton_mutlint.lowering.arguments import flat_args
+from triton_mutlint.lowering.lower import flat_args
 from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 from triton_mutlint.verify.running.memory import DIMENSIONS, Allocation, RunMemory, element_bytes, filled, scalar_value
 from triton_mutlint.verify.wire import Job, RunCase
