@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from triton_mutlint.analysis import transfer
-from triton_mutlint.analysis.constants import constant_behind
 from triton_mutlint.analysis.contexts import Context, ControlFlow
 from triton_mutlint.analysis.lattice import Lattice
 from triton_mutlint.analysis.opaque import OpaqueReader
+from triton_mutlint.analysis.printed import Width, constant_behind, pointee_bits
 from triton_mutlint.analysis.values import bits
-from triton_mutlint.analysis.widths import Width, pointee_bits
 from triton_mutlint.ttir.asm_steps import AsmAccess, AsmValue
 from triton_mutlint.ttir.ir import Function, Module, Op, Region
 from triton_mutlint.ttir.ops import Flow, Kind, OpInfo

@@ -1,4 +1,4 @@
-"""What one run of the engine is asked to do, and the settings in force: from a configuration file and the command line."""
+"""What one run of the engine is asked to do, and the settings: of a configuration file and the command line."""
 
 from __future__ import annotations
 

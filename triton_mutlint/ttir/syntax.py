@@ -1,7 +1,7 @@
 """The text of one op, without its results and its location, taken apart.
 
-The shapes that most lines have are read by one expression. What an op is, apart from the values it uses and makes, repeats
-from line to line and from module to module: it is read once per distinct text.
+The shapes that most lines have are read by one expression. What an op is, apart from the values it uses and makes,
+repeats from line to line and from module to module: it is read once per distinct text.
 """
 
 from __future__ import annotations
