@@ -76,7 +76,7 @@ def parameters(schema: Any) -> list[OpParameter]:
 def _parameter(argument: Any) -> OpParameter:
     text = str(argument.real_type)  # such as `Optional[List[int]]`
     *around, kind = text.rstrip("]").split("[")
-    default = repr(argument.default_value) if argument.has_defaultone_value() else None
+    default = repr(argument.default_value) if argument.has_default_value() else None
     return OpParameter(argument.name, kind, "Optional" in around[:1], "List" in around, default)
 
 
