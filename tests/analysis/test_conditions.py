@@ -66,7 +66,7 @@ MODES = [{"MODE": str(mode), "FLAG": flag} for mode in range(4) for flag in ("0"
     (BITS, lambda v: v[A] != v[B], ("A=0, B=1", "A=1, B=0")),
     (MODES, lambda v: v["MODE"] != "0", ("MODE!=0",)),
     (MODES, lambda v: v["MODE"] in "12", ("MODE=1 | 2",)),
-    (MODES, lambda v: v["MODE"] in "12" and v["FLAG"] == "1" or v["MODE"] == "3", ("MODE!=0, FLAG=1", "MODE=3")),
+    (MODES, lambda v: (v["MODE"] in "12" and v["FLAG"] == "1") or v["MODE"] == "3", ("MODE!=0, FLAG=1", "MODE=3")),
 ])
 def test_the_shortest_true_statement(every: list[dict[str, str]], writes: Callable[[dict[str, str]], bool],
                                      expected: tuple[str, ...]) -> None:

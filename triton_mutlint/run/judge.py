@@ -42,7 +42,7 @@ def report_on(run: Run, sources: Sequence[SourceFile], failures: Sequence[tuple[
     Of a file of which some kernels are named, nobody asked for the ops.
     """
     run.check(sources)
-    registrars = registrars_of(sources, run.request.config.registrars)
+    registrars = registrars_of(sources, run.request.registering)
     holding = registering([source for source in sources if not source.kernels], registrars)
     if not holding:
         return _reported(run, run.files(sources, jobs), failures)
