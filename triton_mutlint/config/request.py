@@ -145,7 +145,13 @@ class Request:
     torch: str = ""  # the version of torch whose own pass the verdicts are compared with; none: they are not
     config: Config = field(default_factory=Config)
     cache_dir: Path | None = None  # where verdicts are kept for the next run; None: nowhere
+    functions: bool = False  # autograd functions are followed as ops are
     texts: Mapping[str, str] = EMPTY  # to read in place of files and specs, by the path as reports show it
+
+    @property
+    def registering(self) -> tuple[str, ...]:
+        """The names of which one stands in a file that holds ops, beside those that are torch's."""
+        return (*self.config.registrars, *(["autograd"] if self.functions else []))
 
     @property
     def is_confined(self) -> bool:

@@ -95,9 +95,9 @@ class Run:
     def warm_up(self) -> None:
         """What every file needs, before there is a process for each."""
         preload()
+        self.tools.lowerer.prepare(self._default_targets)
         if self.request.torch:
             torch_pass.preload()
-        self.tools.lowerer.prepare(self._default_targets)
 
     def check(self, sources: Sequence[SourceFile]) -> None:
         """A wrong spec ends the run before any work, and so does a target that cannot be used."""
@@ -157,14 +157,14 @@ class Run:
         With one that `is_delicate`, no other guesses are tried than those of its plan.
         """
         targets = self._targets(entry)
-        comparison = Comparison(self.tools.lowerer) if self.request.torch else None
+        comparison = Comparison() if self.request.torch else None
         tools = replace(self.tools, may_try=not is_delicate)
 
         def analyzed() -> KernelReport:
             plan = self.plan(file, kernel, entry)
             if comparison is None:
                 return analyze_kernel(kernel, plan, targets, tools)
-            return comparison.added(analyze_kernel(kernel, plan, targets, replace(tools, observe=comparison.observe)))
+            return comparison.added(analyze_kernel(kernel, plan, targets, replace(tools, compare=comparison.observe)))
 
         found = self.attempt(kernel, analyzed)
         return failed(kernel, found, targets) if isinstance(found, Failure) else found

@@ -91,7 +91,8 @@ def follow(run: Run, sources: Sequence[SourceFile],
     """
     request, found, verdicts = run.request, FoundOps(holding), _Verdicts()
     known = {source.path: source for source in (*_setting(run, sources), *sources)}
-    ops = OpsOf(holding, request.cwd, known, request.config.registrars, OpKernels(run, verdicts), request.timeout)
+    ops = OpsOf(holding, request.cwd, known, request.config.registrars, OpKernels(run, verdicts), request.timeout,
+                request.functions)
 
     def seconds(step: OpStep | None) -> float:
         if step is None or not step.is_begun:

@@ -10,6 +10,7 @@ from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.host.model import OpRegistration
 from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.op.verdict import analyze_op, unfinished
+from triton_mutlint.host.registrations.functions import autograd_functions
 from triton_mutlint.host.registrations.registrations import joined, registrations
 from triton_mutlint.host.state.core import Kernels, World
 from triton_mutlint.process.watchdog import TooLongError, watched
@@ -59,6 +60,7 @@ class OpsOf:
     registrars: Mapping[str, Registrar]
     kernels: Kernels
     seconds: float
+    functions: bool = False  # autograd functions are followed as ops
 
     def steps(self, task: OpTask) -> Iterator[OpStep]:
         """Do the task, telling of each step."""
@@ -71,7 +73,7 @@ class OpsOf:
                     found.extend(self._registered(source, modules))
                 except TooLongError as error:
                     yield OpStep(number, unread=str(error))
-        ops = joined(found)
+        ops = [*joined(found), *(self._functions(modules, task) if self.functions else ())]
         by_name: dict[str, list[OpRegistration]] = {}
         for op in ops:
             by_name.setdefault(op.name, []).append(op)
@@ -92,6 +94,13 @@ class OpsOf:
             return ()
         with watched(self.seconds):
             return list(registrations(module, modules, self.registrars))
+
+    def _functions(self, modules: HostModules, task: OpTask) -> Iterator[OpRegistration]:
+        world = World(modules, self.kernels, {})
+        for number, source in enumerate(self.sources):
+            module = modules.module(source.path) if number not in task.unread else None
+            if module is not None:
+                yield from autograd_functions(module, world)
 
     def _followed(self, op: OpRegistration, world: World, lost: str | None) -> OpReport:
         if lost is not None:

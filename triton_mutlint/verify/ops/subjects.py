@@ -22,6 +22,7 @@ from triton_mutlint.verify.wire import Settings
 PATHS = (FAKE, "aot_eager", "export", "export-strict", "dynamic", "inductor", "aoti")
 _DTYPES = frozenset({"float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool",
                      "float8_e4m3fn", "float8_e5m2"})
+_EXTENDED = (ast.FunctionDef, ast.ClassDef, ast.Lambda)
 _MOST = 64  # calls that a spec's lists make
 
 
@@ -50,12 +51,14 @@ def named(argument: str, cwd: Path) -> tuple[str, str]:
 
 def is_wanted(name: str, wanted: str) -> bool:
     """Whether the op `lib::rope` is meant by `lib::rope` or `rope`."""
-    return wanted in ("", name, name.rpartition("::")[2])
+    return wanted in ("", name, name.rpartition(":")[2])
 
 
 def subject_of(op: OpReport, source: SourceFile, request: Request, specs: Specs, settings: Settings,
-               paths: Sequence[str]) -> OpSubject:
-    """How to run one analysed op."""
+               paths: Sequence[str], pointers: tuple[str, ...] = ()) -> OpSubject:
+    """How to run one analysed op; `pointers` are the parameters of kernels that are no numbers."""
+    if op.form == "function":
+        paths = [path for path in paths if path != FAKE]
     if op.form == "jax":
         return OpSubject(op, refused="it is a call of jax-triton, not an op of torch")
     spec = specs.of(source)
@@ -72,7 +75,7 @@ def subject_of(op: OpReport, source: SourceFile, request: Request, specs: Specs,
     runs += [OpRun(path, i) for path in paths for i in range(1 if path in ("inductor", "aoti", "dynamic") else 2)]
     return OpSubject(op, OpJob(
         op.name, module, (str(root), str(request.cwd)), source.display, op.location.line, tuple(runs),
-        tuple(dict.fromkeys(places)), words(inside), tuple(_given(entry)), verify.get("values") or EMPTY,
+        tuple(dict.fromkeys(places)), words(inside), pointers, tuple(_given(entry)), verify.get("values") or EMPTY,
         settings=settings))
 
 
@@ -117,7 +120,7 @@ def words(places: Iterable[tuple[str, int]]) -> Words:
         constants = {t.id: s.value for s in tree.body if isinstance(s, ast.Assign) for t in s.targets
                      if isinstance(t, ast.Name)}
         for function in ast.walk(tree):
-            if isinstance(function, (ast.FunctionDef, ast.Lambda)) and wanted & set(_extent(function)):
+            if isinstance(function, _EXTENDED) and wanted & set(_extent(function)):
                 found += _compared(function, constants)
     plain = [f for f in dict.fromkeys(found) if not isinstance(f, bool)]
     return Words(tuple(f for f in plain if isinstance(f, (int, float)))[:12],
@@ -125,7 +128,7 @@ def words(places: Iterable[tuple[str, int]]) -> Words:
                  tuple(f for f in plain if isinstance(f, str) and f in _DTYPES))
 
 
-def _extent(function: ast.FunctionDef | ast.Lambda) -> range:
+def _extent(function: ast.FunctionDef | ast.ClassDef | ast.Lambda) -> range:
     first = min([function.lineno, *(d.lineno for d in getattr(function, "decorator_list", ()))])
     return range(first, (function.end_lineno or function.lineno) + 1)
 

@@ -174,6 +174,7 @@ class Allocation:
         """Begin with these bytes."""
         self.inner.copy_(data)
         self.before.copy_(self.raw)
+        self.is_touched = False
 
     def changed(self) -> bool:
         """Whether a bit between the guard zones differs from before."""
