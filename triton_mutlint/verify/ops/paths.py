@@ -8,7 +8,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -69,35 +68,7 @@ def _dynamic(module: Module, example: Example) -> Any:
 
 
 def _inductor(module: Module, example: Example) -> Any:
-    if all(tensor.device.type == "cpu" for tensor in example):
-        _interpret_in_inductor()
     return torch.compile(module, fullgraph=True)
-
-
-_launches: list[Callable[..., Any]] = []  # of kernels, which generated code calls by number
-
-
-def launched(number: int, **tensors: Any) -> None:
-    """For code of Inductor's: launch one of its kernels, with what is no tensor as it was when that code was made."""
-    _launches[number](**tensors)
-
-
-def _interpret_in_inductor() -> None:
-    """Have Inductor's programs launch kernels as they are, interpreted: it would compile them for a GPU."""
-    from torch._higher_order_ops.triton_kernel_wrap import kernel_side_table
-    from torch._inductor import config, ir
-
-    def codegen(kernel: Any, wrapper: Any) -> None:
-        held = {name: kernel.get_kwargs_value(name) for name in kernel.ordered_kwargs_for_cpp_kernel}
-        passed = ", ".join(f"{n}={v.codegen_reference()}" for n, v in held.items() if isinstance(v, ir.IRNode))
-        plain = {n: v for n, v in held.items() if not isinstance(v, ir.IRNode)}
-        function = kernel_side_table.get_kernel(kernel.kernel_idx)
-        _launches.append(partial(function[tuple(map(int, kernel.grid[0]))], **plain))
-        wrapper.add_import_once(f"from {__name__} import launched")
-        wrapper.writeline(f"launched({len(_launches) - 1}, {passed})")
-
-    config.force_disable_caches = True  # the numbers are those of this process
-    ir.UserDefinedTritonKernel.codegen = codegen
 
 
 def exported(module: Module, example: Example, *, strict: bool) -> Any:
