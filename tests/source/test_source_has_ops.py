@@ -10,7 +10,7 @@ from triton_mutlint.config.request import Request
 from triton_mutlint.run.run import run
 from triton_mutlint.source.discover import discover
 from triton_mutlint.source.python_text import has_ops
-from triton_mutlint.source.registrars import registrars_of
+from triton_mutlint.source.registrars import registering, registrars_of
 from triton_mutlint.types import SourceFile
 
 OP = """\
@@ -139,3 +139,28 @@ def test_the_ops_of_a_file_without_a_registering_word_are_judged(tmp_path: Path)
         "import torch\nfrom guards import guard\n\n\n@guard()\ndef f(x: torch.Tensor) -> None:\n    x.add_(1)\n")
     request = Request((".",), tmp_path, jobs=1)
     assert [(f.rule, f.parameter, f.location.file) for f in run(request).findings] == [("TML103", "x", "uses.py")]
+
+
+USED = "from mine.registry import register_op\n\n\n@register_op('f')\ndef f(x):\n    x.add_(1)\n"
+OWN = "from mine.parts import keep\n\n\ndef register_op(name):\n    return lambda function: keep(name, function)\n"
+KEEP = "KNOWN = {}\n\n\ndef keep(name, function):\n    KNOWN[name] = function\n"
+TORCH = "from torch.library import custom_op as op\n\n\ndef keep(name, function):\n    return op('a::f')(function)\n"
+
+
+@pytest.mark.parametrize(("use", "parts", "read"), [
+    (USED, KEEP, set()),
+    (USED, TORCH, {"use.py", "parts.py", "registry.py"}),
+    (USED.replace("from mine.registry import register_op", "from mine import registry").replace("@", "@registry."),
+     TORCH, {"use.py", "parts.py", "registry.py"}),
+    (USED.replace("from mine.registry import register_op", "import mine").replace("@", "@mine.registry."), TORCH,
+     {"use.py", "parts.py", "registry.py"}),
+    (USED.replace("mine.registry", ".mine.registry").replace("register_op\n\n", "(  # why\n    register_op as r)\n\n"),
+     TORCH, {"use.py", "parts.py", "registry.py"}),
+])
+def test_a_registry_that_leads_nowhere_registers_nothing(tmp_path: Path, use: str, parts: str, read: set[str]) -> None:
+    """A name that only sounds like a registrar's counts where torch's words are found by following imports."""
+    (tmp_path / "mine").mkdir()
+    for name, text in (("use", use), ("mine/__init__", ""), ("mine/registry", OWN), ("mine/parts", parts)):
+        (tmp_path / f"{name}.py").write_text(text)
+    files, _ = discover(["."], tmp_path)
+    assert {file.path.name for file in registering(files, registrars_of(files))} == read

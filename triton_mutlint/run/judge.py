@@ -16,8 +16,8 @@ from triton_mutlint.rules.rule import KernelSubject, RunSubject
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.plan import Specs
 from triton_mutlint.source.discover import display_path
-from triton_mutlint.source.python_text import has_ops, read_source
-from triton_mutlint.source.registrars import registrars_of
+from triton_mutlint.source.python_text import read_source
+from triton_mutlint.source.registrars import registering, registrars_of
 from triton_mutlint.spec.model import Declared, KernelSpec, Spec
 from triton_mutlint.spec.stale import elsewhere, stale_entries, stale_globals
 from triton_mutlint.types import (
@@ -43,7 +43,7 @@ def report_on(run: Run, sources: Sequence[SourceFile], failures: Sequence[tuple[
     """
     run.check(sources)
     registrars = registrars_of(sources, run.request.registering)
-    holding = [source for source in sources if not source.kernels and has_ops(source.text, registrars)]
+    holding = registering([source for source in sources if not source.kernels], registrars)
     if not holding:
         return _reported(run, run.files(sources, jobs), failures)
     from triton_mutlint.run.ops import follow  # here: few files register ops

@@ -1,26 +1,97 @@
-"""Functions of a project that register torch ops, by name: a file that uses one holds ops, though it says no more."""
+"""Which files may register torch ops, and the functions of a project that do so for others, by name."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Iterator, Set
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from contextlib import suppress
+from pathlib import Path
 
+from triton_mutlint.process.inputs import note_folder
+from triton_mutlint.source.finder import Finder, ModulePlace, is_real, is_stood_in
 from triton_mutlint.source.function_text import parameters
-from triton_mutlint.source.python_text import REGISTRAR, has_ops
+from triton_mutlint.source.python_text import REGISTRAR, names_registrar, read_bytes, registers
 from triton_mutlint.types import SourceFile, StageError
 
 # What torch's own functions that register are called, as a call of them ends.
 _OF_TORCH = frozenset({"custom_op", "triton_op", ".define", ".impl", "Library", "infer_schema", "register_kernel"})
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+_IMPORT = re.compile(r"\bfrom\s+(\.*)([\w.]*)\s+import\s*(?:\([^)]*\)|[^\n]*)|\bimport\s+([\w., \t]+)", re.ASCII)
+_MODULE, _NAME, _USE = re.compile(r"(?:^|,)\s*([\w.]+)"), re.compile(r"\w+"), re.compile(r"[@`]\w+")
 
 
-def registrars_of(sources: Iterable[SourceFile], known: Collection[str] = ()) -> frozenset[str]:
+def registering(sources: Sequence[SourceFile], registrars: Collection[str] = ()) -> list[SourceFile]:
+    """Those of the files that may register torch ops; `registrars` are the project's own functions that do.
+
+    A name that only sounds like that counts if the file that it comes from registers ops, or leads by imports to one
+    that does: a project may have a registry of its own, which has nothing to do with torch.
+    """
+    reach = _Reach(sources, registrars)
+    return [source for source in sources if registers(source.text, registrars) or (
+        names_registrar(source.text) and reach.leads_to_torch(source))]
+
+
+class _Reach:
+    """Which files register ops, or lead by imports to files that do: everything that their code can call."""
+
+    def __init__(self, sources: Iterable[SourceFile], registrars: Collection[str]) -> None:
+        self._texts, self._registrars = {source.path: source.text for source in sources}, registrars
+        self._finder, self._idle = Finder(), set[Path]()
+
+    def leads_to_torch(self, source: SourceFile) -> bool:
+        """Whether the names in a file that sound like a registrar's may be ones."""
+        imports = "\n".join(one[0] for one in _IMPORT.finditer(source.text) if names_registrar(one[0]))
+        is_own = names_registrar(_USE.sub("", _IMPORT.sub("", source.text)))
+        pending = [source.path] if is_own else self._imported(source.path, imports)
+        for one in pending:  # which grows
+            if registers(self._text(one), self._registrars):
+                return True
+            if one not in self._idle:
+                pending.extend(new for new in self._imported(one, self._text(one)) if new not in pending)
+        self._idle.update(pending)
+        return False
+
+    def _text(self, path: Path) -> str:
+        if path not in self._texts:
+            self._texts[path] = ""
+            with suppress(StageError):  # it is a folder, or nobody can import it
+                self._texts[path] = read_bytes(path, "").decode("latin-1")
+        return self._texts[path]
+
+    def _imported(self, path: Path, text: str) -> list[Path]:
+        """What a file imports, wherever it does, and the modules that its text names of packages among that."""
+        place, names = ModulePlace(path, self._finder.folders), set(_NAME.findall(text))
+        found: list[Path | None] = []
+        for dots, origin, plain in _IMPORT.findall(text):
+            for name in [origin] if dots or origin else _MODULE.findall(plain):
+                if dots:
+                    found.append(self._finder.relative(name, len(dots), place))
+                elif not is_real(name) and not is_stood_in(name):
+                    found.append(self._finder.absolute(name, place))
+                    found.append(self._finder.absolute(name.partition(".")[0], place) if plain else None)
+        known = [one for one in dict.fromkeys(found) if one is not None]
+        for one in known:  # which grows
+            known.extend(module for module in self._modules(one, names) if module not in known)
+        return known
+
+    def _modules(self, package: Path, names: Set[str]) -> Iterator[Path]:
+        """Those of a package that have one of these names."""
+        folder = package.parent if package.name == "__init__.py" else package
+        if folder is not package or not package.suffix:
+            note_folder(folder)
+            for name in sorted(names & {entry.stem for entry in folder.iterdir()}):
+                if (path := self._finder.below(folder, name)) is not None:
+                    yield path
+
+
+def registrars_of(sources: Sequence[SourceFile], known: Collection[str] = ()) -> frozenset[str]:
     """The names of functions and objects that register what their callers pass, beside those that are `known`.
 
     A function that passes what it is given on to another is one, too.
     """
     names = {name.rpartition(".")[2] for name in known}
-    defined = [one for source in sources if has_ops(source.text, names) for one in _defined(source)]
+    defined = [one for source in registering(sources, names) for one in _defined(source)]
     classes = {node.name for node in defined if isinstance(node, ast.ClassDef)
                and any(_is_registrar(end, ()) for m in node.body if isinstance(m, _FUNCTION) for end in _given_on(m))}
     objects = {name for node in defined if isinstance(node, ast.Assign) for name in _instances(node, classes)}

@@ -99,7 +99,8 @@ def _root(name: str, annotation: ast.expr | None, scope: tuple[object, ...], sta
         return tensor
     held = set(words(annotation))
     if held - AROUND and held - AROUND <= PLAIN_TYPES:
-        return replace(PLAIN, wide=all(set(words(choice)) & _LISTS for choice in _choices(annotation)))
+        return replace(PLAIN, wide=all(set(words(choice)) & _LISTS for choice in _choices(annotation)),
+                       some=not held & _NONE and not left_out)
     if not held & _NONE and not left_out and all("Tensor" in word for word in held - AROUND):
         tensor = given_tensor(name)
     if not any("Tensor" in word for word in held):
@@ -288,8 +289,7 @@ def unforeseen(state: State, shared: State) -> bool:
         if content.rest != before.rest or not all(before.fields.get(key, PLAIN).kind & Sort.OTHER for key in changed):
             return True
     return any(not shared.names.get(scope, {}).get(name, PLAIN).kind & Sort.OTHER
-               for scope, names in state.names.items() if outlives_call(scope) and scope[0] != "module"
-               for name in names)
+               for scope, names in state.names.items() if outlives_call(scope) for name in names)
 
 
 def _earlier(value: Value) -> Value:

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from triton_mutlint.types import Finding, Location, OpArgument, OpMutation, OpReport
-from triton_mutlint.verify.judge import problems_of
 from triton_mutlint.verify.model import Agreement, Disagreement, OpArgumentOutcome, OpOutcome, Outcome, PathOutcome
 from triton_mutlint.verify.ops.subjects import OpSubject
 from triton_mutlint.verify.ops.wire import EAGER, FAKE, Case, ModelJob, OpJob
+from triton_mutlint.verify.verifying import problems_of
 from triton_mutlint.verify.wire import Finished, RunResult
 
 _NO_FAKE = re.compile(r"no fake impl|UnsupportedOperator|no meta", re.IGNORECASE)

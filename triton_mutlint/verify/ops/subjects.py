@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import importlib.machinery
 import itertools
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +12,8 @@ from typing import Any
 from triton_mutlint.basics import UsageError
 from triton_mutlint.config.request import Request
 from triton_mutlint.run.plan import Specs
+from triton_mutlint.source.discover import find_module
+from triton_mutlint.source.finder import ModulePlace
 from triton_mutlint.source.python_text import read_source
 from triton_mutlint.types import (
     EMPTY,
@@ -52,13 +52,11 @@ def named(argument: str, cwd: Path) -> tuple[str, str]:
         return argument, ""
     if (cwd / place).exists():
         return place, op.lstrip(":")
-    path, found = [str(cwd), *sys.path], None
-    for part in place.split("."):  # as an import would, but running nothing
-        found = importlib.machinery.PathFinder.find_spec(part, path)
-        path = list(found.submodule_search_locations or ()) if found is not None else []
-    if found is None or not (found.origin or path):
-        raise UsageError(f"{argument}: there is neither a file nor a module {place!r}; write FILE, FOLDER or module:op")
-    return found.origin or path[0], op.lstrip(":")
+    try:
+        return str(find_module(place, cwd, argument)), op.lstrip(":")
+    except StageError as error:
+        raise UsageError(f"{argument}: there is neither a file nor a module {place!r}; "
+                         "write FILE, FOLDER or module:op") from error
 
 
 def is_wanted(name: str, wanted: str) -> bool:
@@ -96,11 +94,8 @@ def subject_of(op: OpReport, source: SourceFile, request: Request, specs: Specs,
 
 def importable(path: Path) -> tuple[Path, str]:
     """The folder from which a file is imported, and its dotted name from there."""
-    root, parts = path.parent, [path.stem] if path.stem != "__init__" else []
-    while (root / "__init__.py").exists():
-        parts.insert(0, root.name)
-        root = root.parent
-    return root, ".".join(parts)
+    place = ModulePlace(path)
+    return place.around.roots[0], place.dotted
 
 
 def _given(entry: Mapping[str, Any]) -> Iterator[Case]:

@@ -14,12 +14,12 @@ from triton_mutlint.run.plan import Specs
 from triton_mutlint.run.run import compiling, run, sources_of
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.types import Failure, Location, Report, SourceFile, Stage, StageError, UsageError
+from triton_mutlint.verify.jobs import run_jobs
 from triton_mutlint.verify.model import OpOutcome, Outcome, VerifyReport
 from triton_mutlint.verify.ops.judging import model_outcome, outcome_of
 from triton_mutlint.verify.ops.reproducer import write_reproducer
 from triton_mutlint.verify.ops.subjects import OpSubject, importable, is_wanted, named, subject_of
 from triton_mutlint.verify.ops.wire import FAKE, ModelJob, OpRun
-from triton_mutlint.verify.pool import run_jobs
 from triton_mutlint.verify.verifying import require
 from triton_mutlint.verify.wire import Settings
 
