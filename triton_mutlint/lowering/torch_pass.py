@@ -117,7 +117,7 @@ def ask(kernel: Kernel, variant: Variant, target: Target) -> TorchAnswer | None:
         found = identify(kernel.jit, *given)
     reads_writes = getattr(found, "read_writes", found)  # of an older one: names
     written = frozenset(getattr(dep, "name", dep) for dep in getattr(reads_writes, "writes", reads_writes))
-    why = said(failures[0], printed.text).splitlines()[0] if failures else ""
+    why = ": ".join(said(failures[0], printed.text).splitlines()[:2]) if failures else ""
     return TorchAnswer(written, why, getattr(found, "can_fuse_epilogue", None))
 
 
