@@ -36,6 +36,7 @@ class Slot:
     floating: int = 0
     arithmetic: int = 0  # an operand, so not None
     number: int = 0  # multiplied and the like as it stands, so not a pointer
+    fraction: int = 0  # computed with beside a floating-point number
     scalar: int = 0  # compared or cast as a number, so not a pointer there
     truth: int = 0  # a mask, or an operand of `not`, `and` or `or`, so a boolean
     exponent: int = 0  # a number of bits

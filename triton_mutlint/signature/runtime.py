@@ -91,6 +91,8 @@ def _plain(dossier: Dossier) -> tuple[ArgType, str]:
     if isinstance(default, (int, float)):
         type_ = {bool: "i1", int: "i32"}.get(type(default), "fp32")
         return ScalarType(type_), f"its default is {default}"
+    if slot.fraction and not named_like_integer(slot.name):
+        return ScalarType("fp32"), f"computed with beside a float at line {slot.fraction}"
     fact = slot.number or slot.scalar or slot.direct
     return (ScalarType("i32"), f"computed with at line {fact}") if fact else _by_name(slot)
 

@@ -88,7 +88,7 @@ class Learning(Observer):
             elif isinstance(op, _BITWISE) and type(value.value) is not bool:
                 self._bitwise(op, value, other, line)
             elif not own.memory:
-                note(own.base if other.is_floating else (), "number", line)
+                marks.beside(own.base, other, line)
                 note(own.base if other.is_whole else (), "integer", line)
         if isinstance(op, ast.Pow | ast.LShift):
             note(right.made.takes_part, "exponent", line)
@@ -110,7 +110,7 @@ class Learning(Observer):
         marks.summed(right, left)
         self.distances |= bool((left.memory and right.base) or (right.memory and left.base))
         for one, other in ((left, right), (right, left)):
-            note(one.base if other.is_floating and not one.memory else (), "number", line)
+            marks.beside(one.base if not one.memory else NONE, other, line)
             note((s for s in one.base if s.constexpr and other.is_whole), "integer", line)
             marks.factors(one, other.dtype)
         base, extra = marks.base_and_offset(left, right)

@@ -67,6 +67,12 @@ def floating(value: MayBe, line: int) -> None:
             note((s for s in part.takes_part if not s.constexpr or s in part.base), "floating", line)
 
 
+def beside(slots: Slots, other: Trace, line: int) -> None:
+    """`slots` are computed with `other`: if that is a floating-point number, they are no pointers."""
+    for fact in ("number", "fraction") if other.is_floating else ():
+        note(slots, fact, line)
+
+
 def mask(value: MayBe, line: int) -> None:
     """`value` is a mask, or an operand of `not`, `and` or `or`: without a comparison, Triton wants a boolean there."""
     own = value.made
