@@ -34,11 +34,9 @@ def callable_function(owner: Any, pointers: Collection[str] = ()) -> CallableOp:
 def _apply(owner: Any, takes: list[tuple[str, Any, bool]], **given: Any) -> Any:
     """`apply` takes no arguments by name."""
     passed: list[Any] = []
-    for name, default, is_rest in takes:
-        if is_rest:
-            passed.extend(given.get(name, ()))
-        else:
-            passed.append(given.get(name, default))
+    last = max((i for i, (name, *_) in enumerate(takes) if name in given), default=-1)
+    for name, default, is_rest in takes[:last + 1]:  # more would ask `backward` for more gradients
+        passed.extend(given.get(name, ()) if is_rest else [given.get(name, default)])
     return owner.apply(*passed)
 
 

@@ -85,7 +85,7 @@ def _disagreements(op: OpReport, arguments: Sequence[OpArgumentOutcome],
     place = f"{op.location.file}:{op.location.line}"
     for a in arguments:
         values = " (with the values that it held)" if a.is_same else ""
-        if not a.in_backward and a.seen and any(name == a.name for name, _ in op.unmarked):
+        if any(a.name in r.unmarked for r in good):
             yield Disagreement("TML103", f"writes {a.name}{values} in `forward`, which it does not mark as dirty",
                                f"call `ctx.mark_dirty({a.name})` in `forward` at {place}", a.first)
         if a.declared is False and a.seen:
