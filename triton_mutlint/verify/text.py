@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.text import Text
 
@@ -27,8 +27,8 @@ from triton_mutlint.report.terminal.style import (
 from triton_mutlint.report.terminal.style import words as flowing
 from triton_mutlint.report.terminal.text import paint
 from triton_mutlint.types import Mutation
-from triton_mutlint.verify.model import Agreement, KernelOutcome, Outcome, ParameterOutcome, VerifyReport
-from triton_mutlint.verify.ops.text import op_lines, summary_text
+from triton_mutlint.verify.model import Agreement, KernelOutcome, OpOutcome, Outcome, ParameterOutcome, VerifyReport
+from triton_mutlint.verify.ops import text as ops_text
 from triton_mutlint.verify.wire import STRAY
 
 _PREDICTED = {Mutation.WRITTEN: "written", Mutation.UNWRITTEN: "not written", Mutation.UNKNOWN: "unknown"}
@@ -41,48 +41,59 @@ def render(report: VerifyReport, options: RenderOptions) -> str:
 
 
 def _blocks(report: VerifyReport, options: RenderOptions) -> Iterator[Lines]:
-    for kernel in report.kernels:
-        if not options.quiet or kernel.outcome is Outcome.FAILED:
-            yield _kernel(kernel, options)
-    for op in report.ops:
-        if not options.quiet or op.outcome is Outcome.FAILED:
-            yield op_lines(op, options)
+    for one in report.outcomes:
+        if not options.quiet or one.outcome is Outcome.FAILED:
+            yield _block(one, options)
     for argument, failure in report.failures:
         yield [Text(clean(argument), PLACE), *failure_lines(failure, options)]
     if report.kernels or not report.ops:
-        yield flow(_sentence(report), options.width)
+        missed = sum(kernel.outcome is Outcome.FAILED for kernel in report.kernels)
+        told = flowing(f"· {plural(missed, 'soundness failure')}", FAILED) if missed else []
+        agreements = Counter(p.agreement for kernel in report.kernels for p in kernel.parameters)
+        yield flow([*flowing(_sentence("kernel", report.kernels, agreements)), *told], options.width)
     if report.ops:
-        yield flow(flowing(summary_text(report.ops)), options.width)
+        failed, rules = sum(op.outcome is Outcome.FAILED for op in report.ops), ops_text.disagreements(report.ops)
+        agreements = Counter(a.agreement for op in report.ops for a in op.arguments)
+        told = flowing(f"· {failed} with disagreements: {rules}" if rules else "")
+        yield flow([*flowing(_sentence("op", report.ops, agreements)), *told], options.width)
 
 
-def _sentence(report: VerifyReport) -> list[Text]:
-    outcomes = Counter(kernel.outcome for kernel in report.kernels)
-    agreements = Counter(p.agreement for kernel in report.kernels for p in kernel.parameters)
-    parts = [f"{plural(len(report.kernels), 'kernel')}: {outcomes[Outcome.RAN] + outcomes[Outcome.FAILED]} ran"]
+def _sentence(noun: str, ones: Sequence[KernelOutcome | OpOutcome], agreements: Mapping[Agreement, int]) -> str:
+    outcomes = Counter(one.outcome for one in ones)
+    parts = [f"{plural(len(ones), noun)}: {outcomes[Outcome.RAN] + outcomes[Outcome.FAILED]} ran"]
     parts += [f"{outcomes[o]} {o.value}" for o in (Outcome.NOT_RUN, Outcome.NO_VERDICT) if outcomes[o]]
-    seen = agreements[Agreement.CONFIRMED]
-    text = f"{', '.join(parts)} · {plural(seen, 'write')} confirmed, {agreements[Agreement.UNCONFIRMED]} unconfirmed"
-    pieces = [Text(word) for word in text.split(" ")]
-    missed = sum(kernel.outcome is Outcome.FAILED for kernel in report.kernels)
-    if missed:
-        pieces += flowing(f"· {plural(missed, 'soundness failure')}", FAILED)
-    return pieces
+    seen = plural(agreements[Agreement.CONFIRMED], "write")
+    return f"{', '.join(parts)} · {seen} confirmed, {agreements[Agreement.UNCONFIRMED]} unconfirmed"
 
 
-def _kernel(kernel: KernelOutcome, options: RenderOptions) -> Lines:
-    place = f"{clean(kernel.location.file)}:{kernel.location.line}"
-    lines = titled(Text.assemble((place, PLACE), " ", (clean(kernel.name), STRONG)), _headline(kernel), options.width)
-    if kernel.outcome is Outcome.NO_VERDICT and kernel.failure is not None:
-        return lines + failure_lines(kernel.failure, options)
-    lines += _circumstances(kernel, options.width)
-    rows = [p for p in kernel.parameters if options.verbose or p.agreement is not Agreement.UNTOUCHED]
-    untouched = [p.title for p in kernel.parameters if p not in rows]
-    if kernel.parameters:
-        lines += [Text(), *aligned([_row(row, kernel) for row in rows], options.width)]
-    if untouched:
-        first = Text.assemble("  ", ("not written, and not seen: ", DIM))
-        lines += flow(joined(untouched, DIM), options.width, first, 4)
-    return lines + [line for note in _notes(kernel) for line in noted("note", note, options.width, 2)]
+def _block(one: KernelOutcome | OpOutcome, options: RenderOptions) -> Lines:
+    """The report on one kernel, op or model."""
+    is_kernel, width = isinstance(one, KernelOutcome), options.width
+    place = f"{clean(one.location.file)}:{one.location.line}"
+    headline = _headline(one) if isinstance(one, KernelOutcome) else ops_text.headline(one)
+    lines = titled(Text.assemble((place, PLACE), " ", (clean(one.name), STRONG)), headline, width)
+    if isinstance(one, KernelOutcome) and one.outcome is Outcome.NO_VERDICT and one.failure is not None:
+        return lines + failure_lines(one.failure, options)
+    if one.refused and not one.compared:
+        return lines + flow(flowing(one.refused), width, Text("  "), 2)
+    if isinstance(one, KernelOutcome) or not one.is_model:
+        runs = f"{one.compared} of {plural(one.runs, 'run')}"
+        lines.append(Text.assemble("  ", (f"{_DEVICES[one.device]} · {runs}", DIM)))
+    for _, message, count in one.problems if is_kernel else one.problems[:3]:
+        lines += flow(flowing(f"{plural(count, 'run')}: {message}"), width, Text("  "), 4)
+    if isinstance(one, KernelOutcome):
+        shown = [p for p in one.parameters if options.verbose or p.agreement is not Agreement.UNTOUCHED]
+        lines += [Text(), *aligned([_row(row, one) for row in shown], width)] if one.parameters else []
+        if untouched := [p.title for p in one.parameters if p not in shown]:
+            first = Text.assemble("  ", ("not written, and not seen: ", DIM))
+            lines += flow(joined(untouched, DIM), width, first, 4)
+    else:
+        rows = ops_text.rows(one, options)
+        lines += [Text(), *aligned(rows, width)] if rows else []
+        for name, text in ops_text.paths(one):
+            lines += flow(flowing(text), width, Text.assemble("  ", (f"{name}: ", STRONG)), 4)
+    notes = _notes(one) if isinstance(one, KernelOutcome) else ops_text.notes(one)
+    return lines + [line for note in notes for line in noted("note", note, width, 2)]
 
 
 def _headline(kernel: KernelOutcome) -> list[Text]:
@@ -99,16 +110,6 @@ def _headline(kernel: KernelOutcome) -> list[Text]:
     if kernel.unconfirmed:
         return [*flowing("as predicted; never seen written:"), *joined(kernel.unconfirmed, MUTATION[Mutation.UNKNOWN])]
     return flowing("as predicted")
-
-
-def _circumstances(kernel: KernelOutcome, width: int) -> Lines:
-    if kernel.refused and not kernel.compared:
-        return flow(flowing(kernel.refused), width, Text("  "), 2)
-    runs = f"{kernel.compared} of {plural(kernel.runs, 'run')}"
-    lines = [Text.assemble("  ", (f"{_DEVICES[kernel.device]} · {runs}", DIM))]
-    for _, message, count in kernel.problems:
-        lines += flow(flowing(f"{plural(count, 'run')}: {message}"), width, Text("  "), 4)
-    return lines
 
 
 def _row(row: ParameterOutcome, kernel: KernelOutcome) -> tuple[list[tuple[str, str]], list[Text]]:
