@@ -18,7 +18,7 @@ from typing import Any
 from unittest.mock import patch
 
 from triton_mutlint.basics import UsageError
-from triton_mutlint.lowering.errors import said
+from triton_mutlint.lowering.advice import said
 from triton_mutlint.process.capture import captured
 from triton_mutlint.types import (
     ArgType,

@@ -10,8 +10,7 @@ from itertools import count
 from triton_mutlint.analysis import Places, VariantEffects, analyze_module
 from triton_mutlint.analysis.static import may_simplify
 from triton_mutlint.analysis.verdict import AnalyzedVariant, judge
-from triton_mutlint.lowering.arguments import flat_args
-from triton_mutlint.lowering.lower import Lowerer
+from triton_mutlint.lowering.lower import Lowerer, flat_args
 from triton_mutlint.process.watchdog import TooLongError
 from triton_mutlint.rules.autotune.rerun import reruns_of
 from triton_mutlint.run.doubting import doubted, written_addresses
