@@ -30,7 +30,6 @@ from triton_mutlint.types import (
     KernelReport,
     Location,
     Origin,
-    Reads,
     Report,
     SourceFile,
     StageError,
@@ -102,7 +101,7 @@ class Compiled:
 
     def _places(self, column_base: int) -> SourcePlaces:
         if column_base not in self._by_base:
-            self._by_base[column_base] = SourcePlaces(self.request.cwd, {}, column_base, column_base == 1)
+            self._by_base[column_base] = SourcePlaces(self.request.cwd, {}, column_base)
         return self._by_base[column_base]
 
     def reports(self) -> list[tuple[str, KernelReport]]:
@@ -147,7 +146,6 @@ class DeclaredRun(Run):
 
     def steps(self, source: SourceFile, part: Part, question: Question | None = None) -> Iterator[Any]:
         yield self.load(source)
-        yield Reads((str(source.path),))
 
     def _held(self, file: FileResult, met: set[int]) -> FileResult:
         """The file with the verdicts on those of its kernels that were compiled."""

@@ -66,7 +66,7 @@ class Learning(Observer):
         line, op, a, b = self.place.line, node.op, left.made, right.made
         for one in (a, b):
             note(one.bare, "arithmetic", line)
-            if one.dtype is None and not isinstance(op, ast.Add | ast.Sub):
+            if one.dtype is None and not isinstance(op, ast.Add | (ast.Sub if one is a else ast.Add)):
                 note(one.bare, "number", line)
             if one.dtype is None or isinstance(op, ast.Mult):
                 note(one.bare, "direct", line)
@@ -128,6 +128,7 @@ class Learning(Observer):
             return replace(value, trace=Trace(dtype="i1", tests=operand.made.decided))
         if isinstance(node.op, ast.Invert) and any(not s.constexpr for s in operand.made.bare):
             note(operand.made.bare, "integer", self.place.line)
+        note(operand.made.bare, "number", self.place.line)
         return replace(value, trace=operand.made)
 
     def chain(self, values: Sequence[MayBe], value: MayBe) -> MayBe:
@@ -263,6 +264,5 @@ class Learning(Observer):
             marks.kept((value,), line)
             self.recast = self.recast or line
         for slot in kind.made.bare if kind.made.is_dtype else ():
-            note((slot,), "models", line)
-            slot.models_loaded = slot.models_loaded or (line if source.memory else 0)
+            slot.modelled.setdefault((source, bitcast), line)
         return found
