@@ -206,6 +206,26 @@ def test_an_unknown_dialect_is_no_silence(project: Path, tmp_path: Path) -> None
     assert kernel.unanalyzable_ops
 
 
+def test_an_argument_of_a_type_of_no_dialect_of_tritons_may_be_an_address(tmp_path: Path) -> None:
+    (tmp_path / "new.ttir").write_text('module {\n  tt.func public @k(%arg0: memref<*xf32>, %arg1: bf16) {\n'
+                                      '    memref.fill %arg1, %arg0 : memref<*xf32>\n    tt.return\n  }\n}\n')
+    (kernel,) = run(Request(("new.ttir",), tmp_path)).kernels
+    assert kernel.unknown == ("arg0",)
+
+
+def test_targets_of_one_cache_are_told_apart(project: Path, tmp_path: Path) -> None:
+    entry = stage(project, "renamed.ttir").parent
+    for name, arch in (("A", '"cuda", "arch": 90'), ("B", '"hip", "arch": "gfx942"')):
+        shutil.copytree(entry, tmp_path / name)
+        (tmp_path / name / "renamed.json").write_text(f'{{"target": {{"backend": {arch}}}}}')
+    (tmp_path / "C").mkdir()  # which another process has begun to write
+    (tmp_path / "C" / "__grp__renamed.json").write_text("{}")
+    report = run(Request((".",), tmp_path))
+    (kernel,) = report.kernels
+    assert [str(target) for target in kernel.targets] == ["cuda:90", "hip:gfx942"]
+    assert (kernel.total_variants, kernel.mutated, report.findings) == (2, ("a_ptr", "b_ptr"), ())
+
+
 def test_metadata_that_cannot_be_read_cost_the_target_alone(project: Path, tmp_path: Path) -> None:
     for text in ("", "[1]", "{", '{"target": 7}'):
         entry = tmp_path / f"e{len(text)}" / "X"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -12,6 +13,12 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.places import ROOT
+from triton_mutlint.config.request import Request
+from triton_mutlint.host.model import OpRegistration
+from triton_mutlint.host.op.verdict import analyze_op
+from triton_mutlint.host.state.core import World
+from triton_mutlint.run.run import run
+from triton_mutlint.types import OpReport
 
 HEAD = "import faulthandler\nimport os\nimport triton\nimport triton.language as tl\n\n\n"
 STORE = "@triton.jit\ndef {name}(x):\n    tl.store(x, 1)\n\n\n"
@@ -110,3 +117,21 @@ def test_an_op_of_another_gpu_is_no_crash(tmp_path: Path) -> None:
     (finding,) = json.loads(done.stdout)["findings"]
     assert (finding["rule"], finding["severity"], done.returncode) == ("TML902", "warning", 0)
     assert "is not known for this target" in finding["message"]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_op_whose_process_dies_while_it_is_followed_is_unknown_and_the_others_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int,
+) -> None:
+    def dying(op: OpRegistration, world: World) -> OpReport:
+        if op.name in ("a::f3", "a::f19"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return analyze_op(op, world)
+
+    op = "\n\n@torch.library.custom_op('a::f{0}', mutates_args=())\ndef f{0}(x: torch.Tensor) -> None:\n    x.zero_()\n"
+    (tmp_path / "ops.py").write_text("import torch\n" + "".join(map(op.format, range(20))))
+    monkeypatch.setattr("triton_mutlint.host.op.run.analyze_op", dying)
+    ops = run(Request((".",), tmp_path, jobs=jobs)).ops
+    assert len(ops) == 20
+    assert {op.name: op.unknown for op in ops if op.mutated != ("x",)} == {"a::f3": ("x",), "a::f19": ("x",)}
+    assert all("following its code: its process was ended" in gap.text for op in ops for gap in op.gaps)

@@ -10,7 +10,7 @@ from triton_mutlint.config.request import Request
 from triton_mutlint.run.run import run
 from triton_mutlint.source.discover import discover
 from triton_mutlint.source.python_text import has_ops
-from triton_mutlint.source.registrars import registering, registrars_of
+from triton_mutlint.source.registrars import registering
 from triton_mutlint.types import SourceFile
 
 OP = """\
@@ -112,7 +112,7 @@ def define_all():
 
 def test_the_functions_that_register_what_they_are_passed() -> None:
     guard = SourceFile(Path("k.py"), "k.py", GUARD)
-    assert registrars_of([guard]) == {"guard", "compiled", "Registry", "registry", "short"}
+    assert registering([guard])[1] == {"guard", "compiled", "Registry", "registry", "short"}
 
 
 @pytest.mark.parametrize("use", [
@@ -163,4 +163,16 @@ def test_a_registry_that_leads_nowhere_registers_nothing(tmp_path: Path, use: st
     for name, text in (("use", use), ("mine/__init__", ""), ("mine/registry", OWN), ("mine/parts", parts)):
         (tmp_path / f"{name}.py").write_text(text)
     files, _ = discover(["."], tmp_path)
-    assert {file.path.name for file in registering(files, registrars_of(files))} == read
+    assert {file.path.name for file in registering(files)[0]} == read
+
+
+def test_ops_of_registrars_that_stand_for_others_are_followed(tmp_path: Path) -> None:
+    """`wrap` passes on what it is given to `guard`, of a file that holds none of torch's words; so does `lift`."""
+    for name, text in (
+        ("guards", GUARD), ("wraps", "from guards import guard\n\n\ndef wrap(f):\n    return guard()(f)\n"),
+        ("lifts", "import wraps\n\n\ndef lift(f):\n    return wraps.wrap(f)\n"),
+        ("uses", "import torch\nfrom lifts import lift\n\n\n@lift\ndef zero(x: torch.Tensor):\n    x.zero_()\n"),
+    ):
+        (tmp_path / f"{name}.py").write_text(text)
+    (op,) = [op for op in run(Request((".",), tmp_path)).ops if op.location.file == "uses.py"]
+    assert op.mutated == ("x",)

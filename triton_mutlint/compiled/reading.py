@@ -39,6 +39,7 @@ _NAMED = re.compile(r'loc\("((?:[^"\\]|\\.)*)"\(')
 _NAME = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 _POINTER = re.compile(r"!tt\.ptr<(.*?)(?:, \d+)?>$")
 _DESCRIPTOR = re.compile(r"!tt\.tensordesc<(?:tensor<)?((?:\d+x)*)([^,>]*)")
+_NUMBER = re.compile(r"(?:i|f|bf)\d+\w*$|index$")  # all else may be an address, such as what no dialect of Triton's has
 _METADATA = re.compile(r"(.*)\.(?:shape|stride|padding)(?:\.\d+)?$")
 _ELEMENTS = {"f16": "fp16", "f32": "fp32", "f64": "fp64", "f8E5M2": "fp8e5", "f8E4M3FN": "fp8e4nv",
              "f8E4M3FNUZ": "fp8e4b8", "f8E5M2FNUZ": "fp8e5b16"}  # as Triton writes them in signatures
@@ -132,10 +133,9 @@ def _roles(names: Sequence[str], types: Sequence[str]) -> list[tuple[str, str, A
         if (of and of[1] in descriptors) or (name in descriptors and not _DESCRIPTOR.match(type_)):
             found.append((of[1] if of else name, type_, ArgRole.META))
             continue
-        is_address = type_.startswith(("!tt.ptr", "!tt.tensordesc"))
         full = f"{name}.{seen.get(name, 0)}" if name in repeated else name
         seen[name] = seen.get(name, 0) + 1
-        found.append((full, type_, ArgRole.ADDRESS if is_address else ArgRole.SCALAR))
+        found.append((full, type_, ArgRole.SCALAR if _NUMBER.match(type_) else ArgRole.ADDRESS))
     return found
 
 

@@ -101,7 +101,7 @@ class Compiled:
 
     def _places(self, column_base: int) -> SourcePlaces:
         if column_base not in self._by_base:
-            self._by_base[column_base] = SourcePlaces(self.request.cwd, {}, column_base, column_base == 1)
+            self._by_base[column_base] = SourcePlaces(self.request.cwd, {}, column_base)
         return self._by_base[column_base]
 
     def reports(self) -> list[tuple[str, KernelReport]]:

@@ -14,7 +14,7 @@ from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.lowering import torch_pass
 from triton_mutlint.lowering.lower import Lowerer
 from triton_mutlint.lowering.target import resolve_targets
-from triton_mutlint.lowering.triton_api import column_base, deep_calls, locates_calls, preload
+from triton_mutlint.lowering.triton_api import column_base, deep_calls, preload
 from triton_mutlint.process.harmless import harmless
 from triton_mutlint.process.inputs import current
 from triton_mutlint.process.watchdog import TooLongError, watched
@@ -187,7 +187,7 @@ class Run:
     def tools(self) -> Tools:
         """Made for the first kernel: it asks the installed Triton how it prints locations."""
         sources = {str(s.path): s for s in self._sources}
-        places = SourcePlaces(self.request.cwd, sources, column_base(), locates_calls())
+        places = SourcePlaces(self.request.cwd, sources, column_base())
         return Tools(Lowerer(), places, self.request.opaque_asm, self._observe)
 
     @cached_property

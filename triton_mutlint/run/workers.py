@@ -165,7 +165,8 @@ def lint_files(sources: Sequence[SourceFile], work: Work, request: Request, prog
     pending = {number: file for number, file in enumerate(files) if not file.is_done}
     if any(_DEFINES.search(file.source.text) for file in pending.values()):
         warm_up()
-    jobs = _useful(jobs, pending.values())
+    if sum(file.source.text.count("jit") for file in pending.values()) < _WORTHWHILE:
+        jobs = min(jobs, 1)
     parts = _parts(pending, jobs)
 
     def does(part: Part) -> Iterator[Step]:
@@ -197,11 +198,6 @@ def lint_files(sources: Sequence[SourceFile], work: Work, request: Request, prog
         for number, file in pending.items():
             cache.keep(outcomes[number], file.noted)
     return tuple(outcomes)
-
-
-def _useful(jobs: int, files: Iterable[_File]) -> int:
-    """How many processes are worth what they cost."""
-    return min(jobs, 1) if sum(file.source.text.count("jit") for file in files) < _WORTHWHILE else jobs
 
 
 def _files(sources: Sequence[SourceFile], cache: FileCache | None) -> list[_File]:

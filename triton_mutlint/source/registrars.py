@@ -21,15 +21,36 @@ _IMPORT = re.compile(r"\bfrom\s+(\.*)([\w.]*)\s+import\s*(?:\([^)]*\)|[^\n]*)|\b
 _MODULE, _NAME, _USE = re.compile(r"(?:^|,)\s*([\w.]+)"), re.compile(r"\w+"), re.compile(r"[@`]\w+")
 
 
-def registering(sources: Sequence[SourceFile], registrars: Collection[str] = ()) -> list[SourceFile]:
-    """Those of the files that may register torch ops; `registrars` are the project's own functions that do.
+def registering(sources: Sequence[SourceFile], known: Collection[str] = ()) -> tuple[list[SourceFile], frozenset[str]]:
+    """Those of the files that may register torch ops, and the names of functions, classes and objects that register
+    what they are passed: those that are `known`, and what passes it on to torch or to one of these.
 
     A name that only sounds like that counts if the file that it comes from registers ops, or leads by imports to one
     that does: a project may have a registry of its own, which has nothing to do with torch.
     """
-    reach = _Reach(sources, registrars)
-    return [source for source in sources if registers(source.text, registrars) or (
-        names_registrar(source.text) and reach.leads_to_torch(source))]
+    names, before = {name.rpartition(".")[2] for name in known}, frozenset[str]("?")
+    found, left = set[Path](), sources
+    classes, passing, assigned = set[str](), list[tuple[str, Set[str]]](), list[ast.Assign]()
+    while names != before:
+        before, reach = frozenset(names), _Reach(sources, names)
+        new = [source for source in left if reach.may_register(source)]
+        found.update(source.path for source in new)
+        left = [source for source in left if source.path not in found]
+        for node in (node for source in new for node in _defined(source)):
+            if isinstance(node, ast.ClassDef):
+                ends = {end for m in node.body if isinstance(m, _FUNCTION) for end in _given_on(m)}
+                classes.update([node.name] if any(_is_registrar(end, ()) for end in ends) else [])
+            elif isinstance(node, _FUNCTION):
+                passing.append((node.name, frozenset(_given_on(node))))
+            elif isinstance(node, ast.Assign):
+                assigned.append(node)
+                passing.extend((name, frozenset(_stands_for(node.value))) for name in _names(node))
+        names |= classes.union(*(_instances(node, classes) for node in assigned))
+        count = -1
+        while count < len(names):
+            count = len(names)
+            names.update(name for name, ends in passing if any(_is_registrar(end, names) for end in ends))
+    return [source for source in sources if source.path in found], before
 
 
 class _Reach:
@@ -38,6 +59,10 @@ class _Reach:
     def __init__(self, sources: Iterable[SourceFile], registrars: Collection[str]) -> None:
         self._texts, self._registrars = {source.path: source.text for source in sources}, registrars
         self._finder, self._idle = Finder(), set[Path]()
+
+    def may_register(self, source: SourceFile) -> bool:
+        return registers(source.text, self._registrars) or (
+            names_registrar(source.text) and self.leads_to_torch(source))
 
     def leads_to_torch(self, source: SourceFile) -> bool:
         """Whether the names in a file that sound like a registrar's may be ones."""
@@ -83,27 +108,6 @@ class _Reach:
             for name in sorted(names & {entry.stem for entry in folder.iterdir()}):
                 if (path := self._finder.below(folder, name)) is not None:
                     yield path
-
-
-def registrars_of(sources: Sequence[SourceFile], known: Collection[str] = ()) -> frozenset[str]:
-    """The names of functions and objects that register what their callers pass, beside those that are `known`.
-
-    A function that passes what it is given on to another is one, too.
-    """
-    names = {name.rpartition(".")[2] for name in known}
-    defined = [one for source in registering(sources, names) for one in _defined(source)]
-    classes = {node.name for node in defined if isinstance(node, ast.ClassDef)
-               and any(_is_registrar(end, ()) for m in node.body if isinstance(m, _FUNCTION) for end in _given_on(m))}
-    objects = {name for node in defined if isinstance(node, ast.Assign) for name in _instances(node, classes)}
-    names |= classes | objects
-    functions = [(node.name, frozenset(_given_on(node))) for node in defined if isinstance(node, _FUNCTION)]
-    others = [(name, frozenset(_stands_for(node.value))) for node in defined if isinstance(node, ast.Assign)
-              for name in _names(node)]
-    before = -1
-    while before < len(names):
-        before = len(names)
-        names.update(name for name, ends in (*functions, *others) if any(_is_registrar(end, names) for end in ends))
-    return frozenset(names)
 
 
 def _is_registrar(end: str, others: Collection[str]) -> bool:

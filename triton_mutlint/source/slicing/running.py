@@ -93,6 +93,7 @@ class Runner:
             self._import(node)
         elif not isinstance(node, _NOTHING) and not (
                 isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            self.space.is_refused |= isinstance(node, ast.Raise) and self.is_sure and not self.is_tried
             return self._other(node)
         return None
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import ast
 import builtins
+import sys
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from functools import cached_property
 
-from triton_mutlint.source.finder import is_real, is_stood_in
+from triton_mutlint.source.finder import is_stood_in
 from triton_mutlint.source.walking import bound_in, dotted, walk
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_CALLING = (ast.Assign, ast.AnnAssign, ast.Expr, *DEFINITIONS)  # change nothing but by what they call
+_ASSIGNING = (ast.Assign, ast.AnnAssign)
+_CALLING = (*_ASSIGNING, ast.Expr, *DEFINITIONS)  # change nothing but by what they call
 OPEN = frozenset({"exec", "eval", "globals"})  # these reach every name
-_BUILTINS = frozenset(vars(builtins)) - OPEN - {"setattr", "delattr", "next"}
+_BUILTINS = frozenset(vars(builtins)) - OPEN - {"setattr", "delattr", "next", "map", "filter", "iter"}
 _GLOBAL = "global "  # before a name that a function binds here
 _MADE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.Call)  # anew, and can be changed
 _LITERALS = (ast.Constant, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare)
@@ -94,6 +96,7 @@ class Scope:
                     self.by_name.setdefault(name, []).append(Binding(node))
         self._mentions: dict[str, frozenset[str]] = {}
         self._touched: dict[ast.stmt, Set[str]] = {}
+        self._live: dict[str, bool] = {}
 
     def touched(self, node: ast.stmt) -> Set[str]:
         """The names whose values the statement may change."""
@@ -103,12 +106,17 @@ class Scope:
         if OPEN.isdisjoint(names):
             return names
         return {name for name, bindings in self.by_name.items()
-                if any(b.alias is None or _is_changeable(b) for b in bindings)}
+                if any(b.alias is None or self._is_changeable(b) for b in bindings)}
 
     def is_blind(self, node: ast.stmt) -> bool:
         """Whether the statement may bind any name of the body."""
         self.touched(node)
         return not OPEN.isdisjoint(self._touched[node])
+
+    @cached_property
+    def _environment(self) -> list[str]:
+        """The names through which the environment is read, which any other module may change."""
+        return [n for n, found in self.by_name.items() if any(b.alias is not None and b.module == "os" for b in found)]
 
     @cached_property
     def is_open(self) -> bool:
@@ -136,7 +144,7 @@ class Scope:
         found: set[str] = set()
         for binding in self.by_name.get(name, ()):
             if binding.alias is not None:
-                found.update(["@" + binding.module] if _is_changeable(binding) else ())
+                found.update(["@" + binding.module, *self._environment] if self._is_changeable(binding) else ())
             else:
                 found.update(bound_in(binding.node))
                 found.update(n for n in mentioned(binding.node)
@@ -147,11 +155,12 @@ class Scope:
         parts = list(_acting(node))
         if not parts or (isinstance(node, _CALLING) and self._is_harmless(parts)):
             return set()
-        reached = self.reach(name for part in parts for name in mentioned(part))
+        own = [node] if getattr(node, "decorator_list", ()) else []  # a decorator may call what it is given
+        reached = self.reach(name for part in (*parts, *own) for name in mentioned(part))
         altered = {name for part in parts for name in _altered(part) if name in self.by_name}
         altered.update(name.removeprefix(_GLOBAL) for name in reached if name.startswith(_GLOBAL))
         return altered.union(name for name in reached if name in OPEN or name.startswith("@")
-                             or any(map(_is_changeable, self.by_name.get(name, ()))))
+                             or any(map(self._is_changeable, self.by_name.get(name, ()))))
 
     def _is_harmless(self, parts: list[ast.AST]) -> bool:
         """Whether nothing is changed in place, and nothing called but Python's own functions, Triton and stand-ins."""
@@ -160,26 +169,58 @@ class Scope:
                 return False
             if isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
                 return False
-            if isinstance(node, (ast.NamedExpr, ast.Await)):
+            if isinstance(node, (ast.NamedExpr, ast.Await)) or (isinstance(node, ast.Name) and self._is_live(node.id)):
                 return False
         return True
+
+    def _is_live(self, name: str) -> bool:
+        """Whether a value may run code of the project when it is used: an instance, which a call gave, has methods,
+        and the attributes of a class may be computed.
+        """
+        if name not in self._live:
+            self._live[name] = False  # it may be computed from itself
+            nodes = [b.node for b in self.by_name.get(name, ()) if isinstance(b.node, (*_ASSIGNING, ast.ClassDef))]
+            self._live[name] = any(not self._is_harmless([*_acting(node)]) for node in nodes)
+        return self._live[name]
 
     def _calls_known(self, call: ast.Call) -> bool:
         root = _root(call)
         bindings = self._binders(root)
         if not bindings:  # Python's own: it may call what it is given
             handed = [*call.args, *(keyword.value for keyword in call.keywords)]
-            return root in _BUILTINS and not any(
+            is_setter = isinstance(call.func, ast.Attribute) and call.func.attr.startswith("__")
+            return root in _BUILTINS and not is_setter and not any(k.arg == "key" for k in call.keywords) and not any(
                 isinstance(value, ast.Name) and self._is_function(value.id) for value in handed)
         return all(self._is_stood_in(binding) or _comes_from(binding, "triton") for binding in bindings)
 
     def _is_stood_in(self, binding: Binding) -> bool:
-        """Whether it binds a stand-in, or what one makes of a function: an op of torch's."""
+        """Whether it binds a stand-in, or what one makes of a function: an op of torch's.
+
+        Not of Python's own modules: a thread pool runs what it is given.
+        """
         if binding.alias is not None:
-            return is_stood_in(binding.module)
+            return is_stood_in(binding.module) and binding.module.partition(".")[0] not in sys.stdlib_module_names
         roots = [_root(decorator) for decorator in getattr(binding.node, "decorator_list", ())]
         return bool(roots) and all(other.alias is not None and is_stood_in(other.module)
                                    for name in roots for other in self._binders(name) or [binding])
+
+    def _is_changeable(self, binding: Binding) -> bool:
+        """Whether anything could change the value: not a number, nor a plain function, nor what stands in."""
+        node = binding.node
+        if binding.alias is not None:
+            return not (_comes_from(binding, "triton") or is_stood_in(binding.module))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            held = (*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults))
+            return node.name in self._opened or _keeps_something(node) or any(
+                _root(part) != "triton" and not _is_fixed(part) for part in held)
+        value = node.value if isinstance(node, _ASSIGNING) else None
+        return value is None or not _is_fixed(value)
+
+    @cached_property
+    def _opened(self) -> frozenset[str]:
+        """The names whose attributes statements of the body look at, as `kernel.configs`, which may be changed then."""
+        inner = (part for node in statements(self.body) if not isinstance(node, DEFINITIONS) for part in walk(node))
+        return frozenset(p.value.id for p in inner if isinstance(p, ast.Attribute) and isinstance(p.value, ast.Name))
 
     def _binders(self, name: str) -> list[Binding]:
         """What binds a name, here or in the body around this one."""
@@ -196,14 +237,15 @@ def _acting(node: ast.stmt) -> Iterator[ast.AST]:
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         yield from (ast.Call(decorator, [], []) for decorator in node.decorator_list)
     elif isinstance(node, ast.ClassDef):
-        yield from (ast.Call(part, [], []) for part in (*node.decorator_list, *node.bases))
-        yield from (keyword.value for keyword in node.keywords)
+        parts = (*node.decorator_list, *node.bases, *(k.value for k in node.keywords))
+        yield from (ast.Call(part, [], []) for part in parts)
         for statement in node.body:
             yield from _acting(statement)
-    elif isinstance(node, (ast.Assign, ast.AnnAssign)):
-        yield from (t for t in (node.targets if isinstance(node, ast.Assign) else [node.target])
-                    if not isinstance(t, ast.Name))
-        if node.value is not None and any(isinstance(n, (ast.Call, ast.NamedExpr)) for n in walk(node.value)):
+    elif isinstance(node, _ASSIGNING):
+        targets = [t for t in (node.targets if isinstance(node, ast.Assign) else [node.target])
+                   if not isinstance(t, ast.Name)]
+        yield from targets
+        if node.value is not None and (targets or not isinstance(node.value, (ast.Constant, ast.Name, ast.Lambda))):
             yield node.value
     else:
         yield node
@@ -236,7 +278,11 @@ def is_timed(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 
 def _altered(node: ast.AST) -> Iterator[str]:
-    """Names with attributes that are assigned or have their methods called: `kernel.configs.append(…)`."""
+    """Names with attributes that are assigned or have their methods called: `kernel.configs.append(…)`, and those
+    that are handed to a function for what it does to them.
+    """
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        yield from (argument.id for argument in node.value.args if isinstance(argument, ast.Name))
     for inner in walk(node):
         target = inner.func if isinstance(inner, ast.Call) else inner
         if isinstance(inner, ast.Call) and isinstance(target, ast.Attribute):
@@ -259,18 +305,6 @@ def _root(node: ast.expr) -> str:
 
 def _comes_from(binding: Binding, package: str) -> bool:
     return binding.alias is not None and binding.module.partition(".")[0] == package
-
-
-def _is_changeable(binding: Binding) -> bool:
-    """Whether anything could change the value: not a number, nor a plain function, nor what Python and Triton bring."""
-    if binding.alias is not None:
-        return binding.module == "os" or not (is_real(binding.module) or is_stood_in(binding.module))
-    node = binding.node
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        held = (*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults))
-        return _keeps_something(node) or any(_root(part) != "triton" and not _is_fixed(part) for part in held)
-    value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
-    return value is None or not _is_fixed(value)
 
 
 def _keeps_something(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
