@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -12,6 +13,12 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.places import ROOT
+from triton_mutlint.config.request import Request
+from triton_mutlint.host.model import OpRegistration
+from triton_mutlint.host.op.verdict import analyze_op
+from triton_mutlint.host.state.core import World
+from triton_mutlint.run.run import run
+from triton_mutlint.types import OpReport
 
 HEAD = "import faulthandler\nimport os\nimport triton\nimport triton.language as tl\n\n\n"
 STORE = "@triton.jit\ndef {name}(x):\n    tl.store(x, 1)\n\n\n"
@@ -33,13 +40,6 @@ FILES = {
     "coding.py": "# coding: undefined\n" + HEAD + STORE.format(name="k"),
     "other.py": OTHERS,
 }
-# What a function does that one of three kernels takes a constant from.
-BODIES = (
-    "return sum(range(10 ** 12))", "return 7 ** 10 ** 9", "return len(bytes(1 << 40))",
-    "import re\n    return len(re.match('(a*)*b', 'a' * 60 + 'c') or '')",
-    "class Wrong(Exception):\n        def __str__(self):\n            raise self\n    raise Wrong",
-    "class Wrong(BaseException):\n        __str__ = None\n    raise Wrong",
-)
 
 
 class Outcome:
@@ -103,18 +103,6 @@ def test_the_others_are_analysed(outcome: Outcome) -> None:
     assert (outcome.code, "Traceback" in outcome.errors) == (1, False)
 
 
-@pytest.mark.slow
-def test_the_other_kernels_of_a_file_keep_their_verdicts(tmp_path: Path) -> None:
-    lost = "N = tl.constexpr(make())\n\n\n" + STORE.format(name="lost").replace("1)", "N)")
-    files = {f"body{number}.py": HEAD + STORE.format(name="before") + f"def make():\n    {body}\n\n\n" + lost
-             + STORE.format(name="after") for number, body in enumerate(BODIES)}
-    found = lint(tmp_path, {**files, "other.py": OTHERS}, "2")
-    for name in files:
-        assert found.kernels(name) == {"before": "analyzed", "lost": "failed", "after": "analyzed"}
-    assert found.kernels("other.py") == {f"other{i}": "analyzed" for i in range(6)}
-    assert "Traceback" not in found.errors
-
-
 def test_an_op_of_another_gpu_is_no_crash(tmp_path: Path) -> None:
     """Triton ends the process over one; that the target is another one is nothing that the source is to blame for."""
     text = ("import triton\nfrom triton.experimental import gluon\n"
@@ -129,3 +117,21 @@ def test_an_op_of_another_gpu_is_no_crash(tmp_path: Path) -> None:
     (finding,) = json.loads(done.stdout)["findings"]
     assert (finding["rule"], finding["severity"], done.returncode) == ("TML902", "warning", 0)
     assert "is not known for this target" in finding["message"]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_op_whose_process_dies_while_it_is_followed_is_unknown_and_the_others_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int,
+) -> None:
+    def dying(op: OpRegistration, world: World) -> OpReport:
+        if op.name in ("a::f3", "a::f19"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return analyze_op(op, world)
+
+    op = "\n\n@torch.library.custom_op('a::f{0}', mutates_args=())\ndef f{0}(x: torch.Tensor) -> None:\n    x.zero_()\n"
+    (tmp_path / "ops.py").write_text("import torch\n" + "".join(map(op.format, range(20))))
+    monkeypatch.setattr("triton_mutlint.host.op.run.analyze_op", dying)
+    ops = run(Request((".",), tmp_path, jobs=jobs)).ops
+    assert len(ops) == 20
+    assert {op.name: op.unknown for op in ops if op.mutated != ("x",)} == {"a::f3": ("x",), "a::f19": ("x",)}
+    assert all("following its code: its process was ended" in gap.text for op in ops for gap in op.gaps)

@@ -10,7 +10,7 @@ from triton_mutlint.config.request import Request
 from triton_mutlint.run.run import run
 from triton_mutlint.source.discover import discover
 from triton_mutlint.source.python_text import has_ops
-from triton_mutlint.source.registrars import registrars_of
+from triton_mutlint.source.registrars import registering
 from triton_mutlint.types import SourceFile
 
 OP = """\
@@ -112,7 +112,7 @@ def define_all():
 
 def test_the_functions_that_register_what_they_are_passed() -> None:
     guard = SourceFile(Path("k.py"), "k.py", GUARD)
-    assert registrars_of([guard]) == {"guard", "compiled", "Registry", "registry", "short"}
+    assert registering([guard])[1] == {"guard", "compiled", "Registry", "registry", "short"}
 
 
 @pytest.mark.parametrize("use", [
@@ -139,3 +139,40 @@ def test_the_ops_of_a_file_without_a_registering_word_are_judged(tmp_path: Path)
         "import torch\nfrom guards import guard\n\n\n@guard()\ndef f(x: torch.Tensor) -> None:\n    x.add_(1)\n")
     request = Request((".",), tmp_path, jobs=1)
     assert [(f.rule, f.parameter, f.location.file) for f in run(request).findings] == [("TML103", "x", "uses.py")]
+
+
+USED = "from mine.registry import register_op\n\n\n@register_op('f')\ndef f(x):\n    x.add_(1)\n"
+OWN = "from mine.parts import keep\n\n\ndef register_op(name):\n    return lambda function: keep(name, function)\n"
+KEEP = "KNOWN = {}\n\n\ndef keep(name, function):\n    KNOWN[name] = function\n"
+TORCH = "from torch.library import custom_op as op\n\n\ndef keep(name, function):\n    return op('a::f')(function)\n"
+
+
+@pytest.mark.parametrize(("use", "parts", "read"), [
+    (USED, KEEP, set()),
+    (USED, TORCH, {"use.py", "parts.py", "registry.py"}),
+    (USED.replace("from mine.registry import register_op", "from mine import registry").replace("@", "@registry."),
+     TORCH, {"use.py", "parts.py", "registry.py"}),
+    (USED.replace("from mine.registry import register_op", "import mine").replace("@", "@mine.registry."), TORCH,
+     {"use.py", "parts.py", "registry.py"}),
+    (USED.replace("mine.registry", ".mine.registry").replace("register_op\n\n", "(  # why\n    register_op as r)\n\n"),
+     TORCH, {"use.py", "parts.py", "registry.py"}),
+])
+def test_a_registry_that_leads_nowhere_registers_nothing(tmp_path: Path, use: str, parts: str, read: set[str]) -> None:
+    """A name that only sounds like a registrar's counts where torch's words are found by following imports."""
+    (tmp_path / "mine").mkdir()
+    for name, text in (("use", use), ("mine/__init__", ""), ("mine/registry", OWN), ("mine/parts", parts)):
+        (tmp_path / f"{name}.py").write_text(text)
+    files, _ = discover(["."], tmp_path)
+    assert {file.path.name for file in registering(files)[0]} == read
+
+
+def test_ops_of_registrars_that_stand_for_others_are_followed(tmp_path: Path) -> None:
+    """`wrap` passes on what it is given to `guard`, of a file that holds none of torch's words; so does `lift`."""
+    for name, text in (
+        ("guards", GUARD), ("wraps", "from guards import guard\n\n\ndef wrap(f):\n    return guard()(f)\n"),
+        ("lifts", "import wraps\n\n\ndef lift(f):\n    return wraps.wrap(f)\n"),
+        ("uses", "import torch\nfrom lifts import lift\n\n\n@lift\ndef zero(x: torch.Tensor):\n    x.zero_()\n"),
+    ):
+        (tmp_path / f"{name}.py").write_text(text)
+    (op,) = [op for op in run(Request((".",), tmp_path)).ops if op.location.file == "uses.py"]
+    assert op.mutated == ("x",)

@@ -11,13 +11,13 @@ from triton_mutlint.contracts.declarations import declaration_of, read_declarati
 from triton_mutlint.contracts.snapshot import Snapshot, read_snapshot
 from triton_mutlint.lowering.triton_api import newer_than_tested, triton_version
 from triton_mutlint.process.confined import unavailable
-from triton_mutlint.rules.judging import judge
+from triton_mutlint.rules.engine import judge
 from triton_mutlint.rules.rule import KernelSubject, RunSubject
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.plan import Specs
 from triton_mutlint.source.discover import display_path
-from triton_mutlint.source.python_text import has_ops, read_source
-from triton_mutlint.source.registrars import registrars_of
+from triton_mutlint.source.python_text import read_source
+from triton_mutlint.source.registrars import registering
 from triton_mutlint.spec.model import Declared, KernelSpec, Spec
 from triton_mutlint.spec.stale import elsewhere, stale_entries, stale_globals
 from triton_mutlint.types import (
@@ -42,13 +42,13 @@ def report_on(run: Run, sources: Sequence[SourceFile], failures: Sequence[tuple[
     Of a file of which some kernels are named, nobody asked for the ops.
     """
     run.check(sources)
-    registrars = registrars_of(sources, run.request.config.registrars)
-    holding = [source for source in sources if not source.kernels and has_ops(source.text, registrars)]
+    found, passing = registering(sources, run.request.registering)
+    holding = [source for source in found if not source.kernels]
     if not holding:
         return _reported(run, run.files(sources, jobs), failures)
     from triton_mutlint.run.ops import follow  # here: few files register ops
 
-    with follow(run, sources, holding) as finish:
+    with follow(run, sources, holding, passing) as finish:
         files = run.files(sources, jobs)
         ops = finish(files)
     return _reported(run, files, failures, ops.ordered(), ops.notes())

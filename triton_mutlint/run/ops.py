@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 
 from triton_mutlint.config.request import silent
 from triton_mutlint.host.modules.module import HostModule
 from triton_mutlint.host.modules.modules import may_set
-from triton_mutlint.host.op.run import OP_SECONDS, OpsOf, OpStep, OpTask
+from triton_mutlint.host.op.run import GRACE, OP_SECONDS, OpsOf, OpStep
 from triton_mutlint.host.state.core import Kernels
 from triton_mutlint.process.capture import unnamed_file
 from triton_mutlint.process.confined import limit
@@ -40,41 +41,40 @@ from triton_mutlint.types import (
 )
 from triton_mutlint.types.packing import pack, unpack
 
-_GRACE = 5.0  # seconds beyond the limit after which a step is ended from outside
 _STARTING = 60.0  # seconds between two steps: what registrations import is read
 
 
 @dataclass
 class FoundOps:
-    """What the ops of `sources` came to so far: their reports by number, and why some files were not read."""
+    """What the ops of `sources` came to so far: their reports, and why some files were not read."""
 
     sources: Sequence[SourceFile]
-    reports: dict[int, OpReport] = field(default_factory=dict)
+    tell: Callable[[], None]
+    reports: list[OpReport] = field(default_factory=list)
     unread: dict[int, str] = field(default_factory=dict)
     at: OpStep | None = None
 
-    def take(self, _: OpTask, step: OpStep) -> None:
-        if step.report is not None:
-            self.reports[step.number] = step.report
+    def take(self, _: frozenset[int], step: OpStep) -> None:
+        self.at = step
+        if step.count:
+            self.tell()
+        elif step.report is not None:
+            self.reports.append(step.report)
         elif step.unread:
             self.unread[step.number] = f" was {step.unread}"
-        self.at = step if step.is_begun else None
 
-    def lose(self, task: OpTask, lost: Lost) -> Iterable[OpTask]:
-        """Give up the file or the op that the process was at; the rest goes on."""
+    def lose(self, _: frozenset[int], lost: Lost) -> Iterable[frozenset[int]]:
+        """Give up the file that the process was at, and read the others again; or all, where it was at none."""
         at, self.at = self.at, None
-        rest = replace(task, done=task.done | self.reports.keys(), unread=task.unread | self.unread.keys())
-        if at is not None and not at.of_op:
-            self.unread[at.number] = f": {lost.reason}"
-            yield replace(rest, unread=rest.unread | {at.number})
-        elif at is not None and at.number not in task.lost:
-            yield replace(rest, lost={**task.lost, at.number: lost.reason})
-        else:
+        if at is None or at.count or at.report is not None:
             self.unread.update(dict.fromkeys(range(len(self.sources)), f": {lost.reason}"))
+            return
+        self.unread.setdefault(at.number, f": {lost.reason}")
+        yield frozenset(self.unread)
 
     def ordered(self) -> tuple[OpReport, ...]:
         """The reports by place."""
-        return tuple(sorted(self.reports.values(), key=lambda r: (r.location, r.name)))
+        return tuple(sorted(self.reports, key=lambda r: (r.location, r.name)))
 
     def notes(self) -> tuple[str, ...]:
         """A line per file that could not be read."""
@@ -83,26 +83,31 @@ class FoundOps:
 
 
 @contextmanager
-def follow(run: Run, sources: Sequence[SourceFile],
-           holding: Sequence[SourceFile]) -> Iterator[Callable[[Sequence[FileResult]], FoundOps]]:
+def follow(run: Run, sources: Sequence[SourceFile], holding: Sequence[SourceFile],
+           passing: frozenset[str]) -> Iterator[Callable[[Sequence[FileResult]], FoundOps]]:
     """What the ops that the files in `holding` register come to, given the results of all `sources`.
 
     What they register is read in the meantime: that needs no verdicts.
     """
-    request, found, verdicts = run.request, FoundOps(holding), _Verdicts()
-    known = {source.path: source for source in (*_setting(run, sources), *sources)}
-    ops = OpsOf(holding, request.cwd, known, request.config.registrars, OpKernels(run, verdicts), request.timeout)
+    request, verdicts = run.request, _Verdicts()
+    found = FoundOps(holding, verdicts.tell)
+
+    def known() -> Mapping[Path, SourceFile]:
+        return {source.path: source for source in (*_setting(run, sources), *sources)}
+
+    ops = OpsOf(holding, request.cwd, known, request.config.registrars, passing, OpKernels(run, verdicts),
+                request.timeout, request.jobs, request.functions)
 
     def seconds(step: OpStep | None) -> float:
-        if step is None or not step.is_begun:
+        if step is None or step.report is not None:
             return _STARTING
-        return (min(request.timeout, OP_SECONDS) if step.of_op else request.timeout) + _GRACE
+        return step.count * (min(request.timeout, OP_SECONDS) + GRACE) or request.timeout + GRACE
 
-    with Processes([OpTask()], 1, OpStep, ops.steps, seconds, found.take, found.lose, limit,
+    with Processes([frozenset[int]()], 1, OpStep, ops.steps, seconds, found.take, found.lose, limit,
                    verdicts.shared) as process, closing(verdicts):
         def finished(files: Sequence[FileResult]) -> FoundOps:
             run.progress(0, 0, "following torch ops")
-            verdicts.tell([report for f in files for _, report in f.reports])
+            verdicts.reports = [report for f in files for _, report in f.reports]
             process.finish()
             return found
 
@@ -123,12 +128,11 @@ class _Verdicts:
     """The verdicts of a run, for a process that was started before there were any, which waits for them."""
 
     def __init__(self) -> None:
-        self._reports: list[KernelReport] | None = None
+        self.reports: list[KernelReport] | None = None
         self._place, (self._ready, self._told) = unnamed_file(), os.pipe()
 
-    def tell(self, reports: list[KernelReport]) -> None:
-        self._reports = reports
-        os.pwrite(self._place, pack(tuple(reports)).encode(), 0)
+    def tell(self) -> None:
+        os.pwrite(self._place, pack(tuple(self.reports or ())).encode(), 0)
         os.write(self._told, b".")
 
     @property
@@ -143,13 +147,13 @@ class _Verdicts:
     @cached_property
     def by_place(self) -> Mapping[tuple[str, int], list[KernelReport]]:
         """The verdicts by file and line of the `def`."""
-        if self._reports is None:
+        if self.reports is None:
             with suppress(OSError):  # closed already where the process is confined
                 os.close(self._told)  # or the end of the other process would not be noticed
             os.read(self._ready, 1)
             reports = list(unpack(os.pread(self._place, os.fstat(self._place).st_size, 0), tuple[KernelReport, ...]))
         else:
-            reports = self._reports
+            reports = self.reports
         found: dict[tuple[str, int], list[KernelReport]] = {}
         for report in reports:
             found.setdefault((report.location.file, report.location.line), []).append(report)
@@ -224,7 +228,7 @@ class OpKernels(Kernels):
         answers: list[Beyond] = []
         request = self.run.request
         try:
-            Processes([source], 1, Beyond, ask, lambda _: request.timeout + _GRACE,
+            Processes([source], 1, Beyond, ask, lambda _: request.timeout + GRACE,
                       lambda _, answer: answers.append(answer), lambda *_: (),
                       bounds(request)).run()
         except Exception:  # the kernel's own heuristics and globals run in there

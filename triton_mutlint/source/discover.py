@@ -13,7 +13,7 @@ from pathlib import Path
 
 from triton_mutlint.source.finder import Finder, ModulePlace
 from triton_mutlint.source.python_text import decode_source, has_kernels, has_ops, read_bytes, refuse_foreign
-from triton_mutlint.source.registrars import registrars_of
+from triton_mutlint.source.registrars import registering
 from triton_mutlint.source.searching import ignored, walk
 from triton_mutlint.types import Failure, Location, SourceFile, Stage, StageError, parse_source
 
@@ -73,12 +73,12 @@ def discover(
         except StageError as error:
             failures.append((argument, error.failure))
     files, left = _holding(wanted.values(), cwd, registrars, failures)
-    derived = registrars_of(files, registrars)
-    while left and derived - set(registrars):
-        registrars = derived
+    names = registering(files, registrars)[1] if left else ()
+    while left and set(names) - set(registrars):
+        registrars = names
         more, left = _holding(left, cwd, registrars, [])
         files += more
-        derived = registrars_of(files, registrars) if more else derived
+        names = registering(files, registrars)[1] if more else names
     order = {item.path: number for number, item in enumerate(wanted.values())}
     files.sort(key=lambda file: order[file.path])
     left_out = _ignored(wanted.values(), {file.path for file in files})

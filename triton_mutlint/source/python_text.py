@@ -32,7 +32,17 @@ def has_kernels(text: str) -> bool:
 
 def has_ops(text: str, registrars: Collection[str] = ()) -> bool:
     """Whether the text may register torch ops; `registrars` are the project's own functions that do."""
-    if any(word in text for word in _REGISTERING) or ("register_" in text and REGISTRAR.search(text) is not None):
+    return registers(text, registrars) or names_registrar(text)
+
+
+def names_registrar(text: str) -> bool:
+    """Whether it holds a name that sounds like that of a function which registers ops."""
+    return "register_" in text and REGISTRAR.search(text) is not None
+
+
+def registers(text: str, registrars: Collection[str] = ()) -> bool:
+    """Whether it holds a word by which ops are registered with torch, or the name of one of `registrars`."""
+    if any(word in text for word in _REGISTERING):
         return True
     own = {name.rpartition(".")[2] for name in registrars}
     return any(name in text and re.search(rf"\b{re.escape(name)}\b", text) is not None for name in own)

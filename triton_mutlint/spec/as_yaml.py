@@ -13,9 +13,8 @@ import yaml
 
 from triton_mutlint.basics import flat
 from triton_mutlint.spec.bind import UnknownNameError, bind_arg, module_resolver, value_parameters
-from triton_mutlint.spec.errors import SpecError
 from triton_mutlint.spec.model import ArgSpec
-from triton_mutlint.spec.nodes import parse_yaml
+from triton_mutlint.spec.nodes import SpecError, parse_yaml
 from triton_mutlint.spec.notation import DOTTED
 from triton_mutlint.spec.values import value_key
 from triton_mutlint.types import (
@@ -170,7 +169,7 @@ def find_name(value: Any, shown: str, namespace: Mapping[str, Any]) -> str | Non
             found = resolve(name)
         except UnknownNameError:
             continue
-        if _same(found, value):
+        if found is value or (type(found).__name__ == type(value).__name__ == "dtype" and str(found) == str(value)):
             return name
     return None
 
@@ -194,10 +193,6 @@ def _names(value: Any, shown: str, namespace: Mapping[str, Any]) -> Iterator[str
 def long_name(name: str) -> str:
     """What `triton.language` calls the dtype that prints as `name`: `float16` for `fp16`."""
     return re.sub(r"^fp(?=\d)", "float", re.sub(r"^bf(?=\d)", "bfloat", name))
-
-
-def _same(one: Any, other: Any) -> bool:
-    return one is other or (type(one).__name__ == type(other).__name__ == "dtype" and str(one) == str(other))
 
 
 # --------------------------------------------------------------------------- entries

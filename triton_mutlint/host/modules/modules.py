@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -34,9 +34,11 @@ def may_set(text: str) -> bool:
 class HostModules:
     """The first-party files of one run; each is read and parsed once."""
 
-    def __init__(self, cwd: Path, known: Mapping[Path, SourceFile] | None = None) -> None:
-        """`known` gives the files that were read already, by path."""
-        self._cwd, self._known = cwd, known or {}
+    def __init__(self, cwd: Path, known: Mapping[Path, SourceFile] | None = None,
+                 registrars: Collection[str] = ()) -> None:
+        """`known` gives the files that were read already, by path; `registrars` are the names of what registers ops."""
+        self._cwd, self._known, self.registrars = cwd, known or {}, registrars
+        self.registering: dict[ast.AST, bool] = {}  # whether code may register ops
         self._finder = Finder()
         self._modules: dict[Path, HostModule | None] = {}
         self._set = {name for source in self._known.values() for name in _SET.findall(source.text)}
@@ -110,7 +112,8 @@ class HostModules:
 
     def is_field_given(self, name: str) -> bool:
         """Whether code of the files that were read gives objects an attribute of that name after they were made."""
-        return any(module is not None and name in module.given_fields for module in self._modules.values())
+        return any(module is not None and not module.given_fields.isdisjoint((name, ""))
+                   for module in self._modules.values())
 
     def _read(self, path: Path) -> HostModule | None:
         place = ModulePlace(path, self._finder.folders)

@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
-from weakref import WeakKeyDictionary
 
 from triton_mutlint.config.registrar import Registrar, public_registrar
 from triton_mutlint.host.modules.module import Definition, External, HostModule
@@ -120,33 +119,32 @@ class RegisteringNames(TorchRegistering):
 
 REGISTERS = re.compile(r"regist|custom_op|triton_op|infer_schema|^define$|^impl$|^Library$|_ops?$")
 _SHORT = 12  # statements
-_known: WeakKeyDictionary[ast.AST, bool] = WeakKeyDictionary()
 
 
-def registers(node: ast.AST, module: HostModule) -> bool:
+def registers(node: ast.AST, module: HostModule, modules: HostModules) -> bool:
     """Whether code of `module` may register ops, by what it calls and what those functions of its file call."""
-    if node not in _known:
-        _known[node] = False  # until known: functions that call each other
-        _known[node] = any(_is_registering(inner, module) for inner in walk(node))
-    return _known[node]
+    known = modules.registering
+    if node not in known:
+        known[node] = False  # until known: functions that call each other
+        known[node] = any(_is_registering(inner, module, modules) for inner in walk(node))
+    return known[node]
 
 
-def _is_registering(node: ast.AST, module: HostModule) -> bool:
+def _is_registering(node: ast.AST, module: HostModule, modules: HostModules) -> bool:
     if isinstance(node, ast.arguments) and any(
-            _defined_registers(d, module) for d in (*node.defaults, *node.kw_defaults)):
+            _defined_registers(d, module, modules) for d in (*node.defaults, *node.kw_defaults)):
         return True
     for callee in [node.func] if isinstance(node, ast.Call) else getattr(node, "decorator_list", []):
-        if REGISTERS.search(last_name(callee)):
-            return True
-        if _defined_registers(callee, module):
+        name = last_name(callee)
+        if name in modules.registrars or REGISTERS.search(name) or _defined_registers(callee, module, modules):
             return True
     return False
 
 
-def _defined_registers(node: ast.expr | None, module: HostModule) -> bool:
+def _defined_registers(node: ast.expr | None, module: HostModule, modules: HostModules) -> bool:
     """Whether a name stands for a function or class of the file that registers ops."""
     bound = module.bindings.get(node.id, ()) if isinstance(node, ast.Name) else ()
-    return any(isinstance(b, Definition) and not isinstance(b.node, ast.expr) and registers(b.node, module)
+    return any(isinstance(b, Definition) and not isinstance(b.node, ast.expr) and registers(b.node, module, modules)
                for b in bound)
 
 
@@ -156,13 +154,13 @@ def last_name(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
-def is_followed(function: FunctionValue, root: HostModule) -> bool:
+def is_followed(function: FunctionValue, root: HostModule, modules: HostModules) -> bool:
     """Whether a call of a function from code of `root` is followed."""
     node, owner = function.node, function.owner
-    if isinstance(node, ast.Lambda) or registers(node, function.module) or node.name == "__init__":
+    if isinstance(node, ast.Lambda) or registers(node, function.module, modules) or node.name == "__init__":
         return True
     if len(node.body) > _SHORT:
         return False
-    if owner is not None and registers(owner.node, owner.module):
+    if owner is not None and registers(owner.node, owner.module, modules):
         return True  # it may choose what the others register
     return function.module is root or REGISTERS.search(node.name) is not None or "lib" in node.name.lower()

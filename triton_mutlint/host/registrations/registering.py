@@ -78,7 +78,7 @@ class Registering(RegisteringNames):
             while pending:
                 function, around = pending.pop()
                 if id(function.node) not in self._reached | self._isolated.keys() and registers(
-                        function.node, function.module):
+                        function.node, function.module, self.world.modules):
                     events, inner = self._alone(function, around)
                     alone.append((function, events))
                     pending.extend(reversed(inner))
@@ -230,7 +230,7 @@ class Registering(RegisteringNames):
     def _inline(self, function: FunctionValue, arguments: Arguments, node: ast.AST) -> Value:
         """Follow a call into a function of the project, if it is worth it."""
         if any(one.node is function.node for one in self.active) or len(self.stack) >= MAX_DEPTH or not is_followed(
-                function, self.root):
+                function, self.root, self.world.modules):
             return self.not_known(UNSEEN, arguments, node)
         self._reached.add(id(function.node))
         self.stack.append(node)

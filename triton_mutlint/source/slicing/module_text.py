@@ -11,7 +11,8 @@ from functools import cached_property
 from triton_mutlint.source.finder import ModulePlace
 from triton_mutlint.source.function_text import TRITON, parameters
 from triton_mutlint.source.outline import Outline, outline
-from triton_mutlint.source.slicing.scopes import OPEN, mentioned
+from triton_mutlint.source.slicing.scopes import OPEN
+from triton_mutlint.source.slicing.statement_text import mentioned
 from triton_mutlint.source.walking import children, dotted, walk
 from triton_mutlint.types import split_lines
 
@@ -48,7 +49,7 @@ class ModuleText:
     def body(self, node: ast.FunctionDef) -> Body:
         """What the body of one of its functions reads from outside."""
         if node not in self._bodies:
-            self._bodies[node] = read_body(node)
+            self._bodies[node] = _Reader().body(node)
         return self._bodies[node]
 
     @cached_property
@@ -97,11 +98,6 @@ class Body:
         """The last parts of names that may be jit functions."""
         chains = [use.chain for use in self.uses]
         return frozenset(name for chain in chains for name in (chain[:1] if chain[0] in TRITON else chain))
-
-
-def read_body(node: ast.FunctionDef) -> Body:
-    """What the body of a function reads from outside."""
-    return _Reader().body(node)
 
 
 class _Reader:
