@@ -17,7 +17,7 @@ from typing import Any
 from unittest.mock import patch
 
 from triton_mutlint.lowering import lower, triton_api
-from triton_mutlint.lowering.arguments import build
+from triton_mutlint.lowering.lower import build
 from triton_mutlint.run import judge
 from triton_mutlint.run import kernel as pipeline
 from triton_mutlint.run import lint as linting

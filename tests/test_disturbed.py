@@ -17,7 +17,7 @@ from triton_mutlint.config.file import load
 from triton_mutlint.config.request import Request
 from triton_mutlint.run import run as engine
 from triton_mutlint.source.python_text import has_kernels
-from triton_mutlint.spec.errors import SpecError
+from triton_mutlint.spec.nodes import SpecError
 from triton_mutlint.types import Report, UsageError
 
 pytest.importorskip("triton")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 
 import pytest
@@ -9,6 +10,7 @@ import triton
 import triton.language as tl
 
 import triton_mutlint
+from triton_mutlint.analysis.conditions import condition
 from triton_mutlint.types import Mutation, ParameterReport
 
 FLAGS = "ABCDEF"
@@ -50,3 +52,22 @@ def test_few_values_are_named_where_variants_differ_in_them_alone() -> None:
     found = conditions(40, 30)
     assert found["one_ptr"].when == ("D=True",)
     assert found["all_ptr"].when[0].startswith("A=True, B=True, C=True, D=True, E=True, F=True")
+
+
+A, B, C, D = "ABCD"
+BITS = [dict(zip("ABCD", values, strict=True)) for values in product(("0", "1"), repeat=4)]
+MODES = [{"MODE": str(mode), "FLAG": flag} for mode in range(4) for flag in ("0", "1")]
+
+
+@pytest.mark.parametrize(("every", "writes", "expected"), [
+    (BITS, lambda v: "1" in (v[A], v[B], v[C]), ("A=1", "B=1", "C=1")),
+    (BITS, lambda v: (v[A], v[B], v[C]) == ("1", "0", "1"), ("A=1, B=0, C=1",)),
+    (BITS, lambda v: v[A] == v[B] == "1" or v[C] == v[D] == "1", ("A=1, B=1", "C=1, D=1")),
+    (BITS, lambda v: v[A] != v[B], ("A=0, B=1", "A=1, B=0")),
+    (MODES, lambda v: v["MODE"] != "0", ("MODE!=0",)),
+    (MODES, lambda v: v["MODE"] in "12", ("MODE=1 | 2",)),
+    (MODES, lambda v: (v["MODE"] in "12" and v["FLAG"] == "1") or v["MODE"] == "3", ("MODE!=0, FLAG=1", "MODE=3")),
+])
+def test_the_shortest_true_statement(every: list[dict[str, str]], writes: Callable[[dict[str, str]], bool],
+                                     expected: tuple[str, ...]) -> None:
+    assert condition([v for v in every if writes(v)], [v for v in every if not writes(v)], complete=True) == expected

@@ -203,13 +203,13 @@ def test_code_that_could_ask_and_is_not_called_keeps_all(project: Project) -> No
 
 def test_an_import_path_that_changes_counts(project: Project, tmp_path_factory: pytest.TempPathFactory,
                                             monkeypatch: pytest.MonkeyPatch) -> None:
-    from triton_mutlint.cache import identity
+    from triton_mutlint.cache.runs import identity
 
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     (elsewhere / "absent.py").write_text("SIZE = 16\n")
-    before = identity.identity.__wrapped__()
+    before = identity.__wrapped__()
     monkeypatch.syspath_prepend(elsewhere)
-    assert identity.identity.__wrapped__() != before
+    assert identity.__wrapped__() != before
 
 
 def test_what_ran_out_of_time_is_tried_again(project: Project) -> None:

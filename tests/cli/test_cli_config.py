@@ -11,7 +11,7 @@ import pytest
 from tests.helpers.cli_shell import Shell
 from tests.helpers.places import ROOT
 from triton_mutlint.config.file import load
-from triton_mutlint.config.settings import Config
+from triton_mutlint.config.request import Config
 from triton_mutlint.rules import RULES
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from triton_mutlint.cli.shell.asked import known_rules
 from triton_mutlint.config.file import find, load
-from triton_mutlint.config.settings import Config, read_selector
+from triton_mutlint.config.request import Config, read_selector
 from triton_mutlint.rules import RULES
 from triton_mutlint.types import Severity, UsageError
 

@@ -6,7 +6,7 @@ import pytest
 
 from triton_mutlint.config.file import load
 from triton_mutlint.config.registrar import Registrar
-from triton_mutlint.config.settings import Config
+from triton_mutlint.config.request import Config
 from triton_mutlint.types import UsageError
 
 FULL = """\

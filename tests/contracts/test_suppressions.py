@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.contracts.suppressions import Suppressions, read_suppressions
+from triton_mutlint.contracts.comments import Suppressions, read_suppressions
 from triton_mutlint.types import SourceFile
 
 KNOWN = {"TML201": "unanalyzable-op", "TML202": "indirect-write", "TML301": "autotune-unrestored"}

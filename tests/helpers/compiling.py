@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from triton_mutlint.config.request import Request
-from triton_mutlint.lowering.arguments import build
+from triton_mutlint.lowering.lower import build
 from triton_mutlint.run.judge import report_on
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.run import compiling, sources_of

@@ -10,8 +10,8 @@ from tests.helpers.report_samples import ADD_KERNEL, BROKEN_KERNEL, FINDINGS, NO
 from triton_mutlint.fixes.plan import Offer
 from triton_mutlint.report import render as render_as
 from triton_mutlint.report.options import RenderOptions, SourceLines
-from triton_mutlint.report.terminal.findings_text import grouped
 from triton_mutlint.report.terminal.summary import advice
+from triton_mutlint.report.terminal.text import grouped
 from triton_mutlint.types import (
     Declaration,
     Failure,

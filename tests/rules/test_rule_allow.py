@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.config.request import Request
-from triton_mutlint.config.settings import Config
+from triton_mutlint.config.request import Config, Request
 from triton_mutlint.types import Report, UsageError
 
 HEAD = "import triton\nimport triton.language as tl\n\n\n"

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.config.request import Request
-from triton_mutlint.config.settings import Config
+from triton_mutlint.config.request import Config, Request
 from triton_mutlint.contracts.snapshot import MAGIC, VERSION
 from triton_mutlint.rules import RULES
 from triton_mutlint.types import Finding

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.rule_samples import subject_of
-from triton_mutlint.config.request import Request
-from triton_mutlint.config.settings import Config
+from triton_mutlint.config.request import Config, Request
 from triton_mutlint.contracts.snapshot import Contract, Key, dump
 from triton_mutlint.report.terminal.summary import fails
 from triton_mutlint.rules import RULES

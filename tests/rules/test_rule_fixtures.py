@@ -16,8 +16,7 @@ import pytest
 from scripts.rule_pages import pages
 from tests.helpers.in_process import run_here
 from tests.helpers.places import ROOT
-from triton_mutlint.config.request import Request
-from triton_mutlint.config.settings import Config
+from triton_mutlint.config.request import Config, Request
 from triton_mutlint.rules import RULES
 from triton_mutlint.types import Finding
 

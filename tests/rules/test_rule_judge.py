@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.rule_samples import FILE, codes, run_of, subject_of
-from triton_mutlint.config.settings import Config
+from triton_mutlint.config.request import Config
 from triton_mutlint.contracts.snapshot import Snapshot
 from triton_mutlint.rules.judging import judge
 from triton_mutlint.rules.rule import RunSubject

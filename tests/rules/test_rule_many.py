@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.rule_samples import run_of, subject_of
-from triton_mutlint.config.settings import Config
+from triton_mutlint.config.request import Config
 from triton_mutlint.report import render
 from triton_mutlint.report.options import RenderOptions, SourceLines
 from triton_mutlint.rules.judging import judge

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -10,22 +12,11 @@ import jsonschema
 import pytest
 
 from tests.helpers.places import ROOT
-from triton_mutlint.analysis import VariantEffects
 from triton_mutlint.cli.shell import asked, boundary
 from triton_mutlint.config.request import Request
-from triton_mutlint.lowering.lower import Lowerer
-from triton_mutlint.run.comparing import Comparison
 from triton_mutlint.run.run import run
-from triton_mutlint.source.load import load
 from triton_mutlint.types import (
-    ConstexprValue,
-    KernelReport,
-    PointerType,
-    SourceFile,
-    Status,
     TorchReport,
-    Variant,
-    parse_target,
 )
 
 EXAMPLES = ROOT / "docs" / "examples"
@@ -56,6 +47,11 @@ def stamped(x_ptr, out_ptr):
 
 
 @triton.jit
+def sized(out_ptr, SIZE: tl.constexpr):
+    tl.store(out_ptr + tl.arange(0, SIZE), 1.0)
+
+
+@triton.jit
 def packed(x_ptr, out_ptr):
     tl.store(out_ptr, tl.load(x_ptr))
 """
@@ -66,6 +62,8 @@ kernels:
     args: {source: "tensordesc<fp32[64]>", target: "tensordesc<fp32[64]>"}
   kernels.py::flagged:
     args: {x_ptr: "*fp32", out_ptr: "*fp32", SWAPPED: [false, true]}
+  kernels.py::sized:
+    args: {out_ptr: "*fp32", SIZE: [16, 32, 64]}
   kernels.py::packed:
     args: {x_ptr: "*fp8e4b15", out_ptr: "*fp8e4b15"}
 """
@@ -88,6 +86,18 @@ def test_descriptors_are_given_as_torch_gives_them(compared: dict[str, TorchRepo
 @pytest.mark.torch
 def test_each_variant_is_compared_with_its_own_writes(compared: dict[str, TorchReport]) -> None:
     assert (compared["flagged"].variants, compared["flagged"].missed) == (2, ("x_ptr",))
+
+
+@pytest.mark.torch
+def test_what_siblings_tell_is_not_asked_again(compared: dict[str, TorchReport]) -> None:
+    assert (compared["sized"].variants, compared["sized"].pessimistic) == (1, ())
+
+
+@pytest.mark.torch
+def test_a_process_that_forks_has_no_threads() -> None:
+    code = ("import os, sys; from triton_mutlint.lowering.torch_pass import preload; preload(); "
+            "sys.exit(len(os.listdir('/proc/self/task')))")
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 1
 
 
 @pytest.mark.torch
@@ -137,19 +147,3 @@ def test_what_was_compiled_is_not_compared(tmp_path: Path, capsys: pytest.Captur
     (tmp_path / "kernel.ttir").write_text("module {\n}\n")
     assert boundary.run(["check", "--compare", "torch", str(tmp_path / "kernel.ttir")]) == 2
     assert "needs the kernels' sources" in capsys.readouterr().err
-
-
-@pytest.mark.torch
-def test_a_variant_that_cannot_be_launched_is_not_compared(tmp_path: Path) -> None:
-    """Its siblings may have told what it writes, so that nobody noticed."""
-    path = tmp_path / "kernels.py"
-    path.write_text("import triton\nimport triton.language as tl\n\n\n@triton.jit\ndef k(ptr, N: tl.constexpr):\n"
-                    "    tl.store(ptr + tl.arange(0, N), 1.0)\n")
-    (kernel,) = load(SourceFile(path, path.name, path.read_text())).kernels
-    comparison = Comparison(Lowerer())
-    for size in (16, 17):  # no power of two
-        variant = Variant({"ptr": PointerType("fp32"), "N": ConstexprValue(size)})
-        comparison.observe(kernel, variant, VariantEffects(), parse_target("cuda:90"))
-    compared = comparison.added(KernelReport("k", kernel.location, Status.ANALYZED)).torch
-    assert compared is not None
-    assert (compared.variants, compared.gave_up) == (1, "")

@@ -40,13 +40,6 @@ FILES = {
     "coding.py": "# coding: undefined\n" + HEAD + STORE.format(name="k"),
     "other.py": OTHERS,
 }
-# What a function does that one of three kernels takes a constant from.
-BODIES = (
-    "return sum(range(10 ** 12))", "return 7 ** 10 ** 9", "return len(bytes(1 << 40))",
-    "import re\n    return len(re.match('(a*)*b', 'a' * 60 + 'c') or '')",
-    "class Wrong(Exception):\n        def __str__(self):\n            raise self\n    raise Wrong",
-    "class Wrong(BaseException):\n        __str__ = None\n    raise Wrong",
-)
 
 
 class Outcome:
@@ -108,18 +101,6 @@ def test_what_is_lost_with_its_file_is_told(outcome: Outcome, file: str) -> None
 def test_the_others_are_analysed(outcome: Outcome) -> None:
     assert outcome.kernels("other.py") == {f"other{i}": "analyzed" for i in range(6)}
     assert (outcome.code, "Traceback" in outcome.errors) == (1, False)
-
-
-@pytest.mark.slow
-def test_the_other_kernels_of_a_file_keep_their_verdicts(tmp_path: Path) -> None:
-    lost = "N = tl.constexpr(make())\n\n\n" + STORE.format(name="lost").replace("1)", "N)")
-    files = {f"body{number}.py": HEAD + STORE.format(name="before") + f"def make():\n    {body}\n\n\n" + lost
-             + STORE.format(name="after") for number, body in enumerate(BODIES)}
-    found = lint(tmp_path, {**files, "other.py": OTHERS}, "2")
-    for name in files:
-        assert found.kernels(name) == {"before": "analyzed", "lost": "failed", "after": "analyzed"}
-    assert found.kernels("other.py") == {f"other{i}": "analyzed" for i in range(6)}
-    assert "Traceback" not in found.errors
 
 
 def test_an_op_of_another_gpu_is_no_crash(tmp_path: Path) -> None:

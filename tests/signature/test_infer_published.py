@@ -63,3 +63,20 @@ def test_a_block_size_that_comes_out_as_one_is_no_flag(tmp_path: Path) -> None:
     """, tmp_path)
     assert found.mutated == ("out",)
     assert (found.analyzed_variants, found.total_variants) == (1, 1)
+
+
+def test_an_operand_of_arithmetic_is_no_pointer_though_it_may_be_none(tmp_path: Path) -> None:
+    found = kernel("""
+        @triton.jit
+        def clipped(x, limit):
+            if limit is not None:
+                x = tl.maximum(-limit, tl.minimum(x, limit))
+            return x
+
+        @triton.jit
+        def kernel(src, dst, limit, BLOCK: tl.constexpr):
+            offsets = tl.arange(0, BLOCK)
+            tl.store(dst + offsets, clipped(tl.load(src + offsets).to(tl.float32), limit))
+    """, tmp_path)
+    assert (found.mutated, found.unknown) == (("dst",), ())
+    assert types(found)["limit"] == "i32 | None"

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triton_mutlint.spec.errors import SpecError
 from triton_mutlint.spec.model import Spec
+from triton_mutlint.spec.nodes import SpecError
 from triton_mutlint.spec.read import find_spec, load_spec, parse_spec
 from triton_mutlint.types import Location
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.spec.errors import SpecError
+from triton_mutlint.spec.nodes import SpecError
 from triton_mutlint.spec.read import load_spec
 from triton_mutlint.types import UsageError
 

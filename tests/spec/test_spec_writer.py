@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers.kernels_by_hand import config, loaded
-from triton_mutlint.cli.init_work import mentions
+from triton_mutlint.cli.init import mentions
 from triton_mutlint.spec.as_yaml import (
     HEADER,
     WrittenArgument,

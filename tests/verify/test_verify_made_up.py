@@ -17,7 +17,7 @@ pytestmark = pytest.mark.torch
 @pytest.fixture
 def made() -> ModuleType:
     """What makes values, which imports torch."""
-    return import_module("triton_mutlint.verify.running.values")
+    return import_module("triton_mutlint.verify.running.memory")
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from tests.helpers.places import FIXTURES, ROOT
 from triton_mutlint.config.request import Request
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.run.plan import Specs
-from triton_mutlint.spec.errors import SpecError
+from triton_mutlint.spec.nodes import SpecError
 from triton_mutlint.types import (
     EMPTY,
     Declaration,

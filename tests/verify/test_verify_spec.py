@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from triton_mutlint.spec.errors import SpecError
+from triton_mutlint.spec.nodes import SpecError
 from triton_mutlint.spec.read import parse_spec
 
 

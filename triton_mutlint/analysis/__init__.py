@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from triton_mutlint.analysis.effects import EffectReader, Places, VariantEffects
 from triton_mutlint.analysis.lattice import Lattice
 from triton_mutlint.analysis.opaque import OpaqueReader
+from triton_mutlint.analysis.printed import Width, width_of
 from triton_mutlint.analysis.solver import Solver
-from triton_mutlint.analysis.widths import Width, width_of
 from triton_mutlint.ttir.ir import Module
 from triton_mutlint.types import ArgOwner, ArgRole
 

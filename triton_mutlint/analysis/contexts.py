@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from triton_mutlint.analysis.lattice import Lattice
-from triton_mutlint.analysis.widths import Width, width_of
+from triton_mutlint.analysis.printed import Width, width_of
 from triton_mutlint.ttir.ir import Block, Function, Op, Region
 
 MAX_PER_FUNCTION = 64

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from triton_mutlint.analysis.constants import constant_behind
 from triton_mutlint.analysis.contexts import Calls, Context, call_chains
 from triton_mutlint.analysis.lattice import Lattice
 from triton_mutlint.analysis.opaque import EXTERN, INLINE_ASM, OpaqueReader
+from triton_mutlint.analysis.printed import constant_behind
 from triton_mutlint.analysis.solver import Solver
 from triton_mutlint.analysis.values import bits
 from triton_mutlint.ttir.ir import Function, Op, Region

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from triton_mutlint.analysis.widths import bits_of
+from triton_mutlint.analysis.printed import bits_of
 from triton_mutlint.ttir.asm import read_asm
 from triton_mutlint.ttir.asm_steps import AsmReading
 from triton_mutlint.ttir.ir import Op

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from triton_mutlint.analysis import transfer
-from triton_mutlint.analysis.constants import constant_behind
 from triton_mutlint.analysis.contexts import Context, Contexts, entry_block
 from triton_mutlint.analysis.lattice import Lattice
 from triton_mutlint.analysis.opaque import OpaqueReader
+from triton_mutlint.analysis.printed import constant_behind
 from triton_mutlint.analysis.single import SingleOps
 from triton_mutlint.analysis.transfer import PURE
 from triton_mutlint.ttir.ir import Module, Op, Region

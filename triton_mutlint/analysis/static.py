@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from triton_mutlint.analysis.constants import SAME_VALUE, integer_constant
 from triton_mutlint.analysis.contexts import ControlFlow
-from triton_mutlint.analysis.widths import Width, width_of
+from triton_mutlint.analysis.printed import SAME_VALUE, Width, integer_constant, width_of
 from triton_mutlint.ttir.ir import Function, Module, Op, Region
 from triton_mutlint.ttir.ops import Flow, lookup
 

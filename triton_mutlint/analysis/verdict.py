@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
+from triton_mutlint.analysis.conditions import condition
 from triton_mutlint.analysis.effects import VariantEffects
 from triton_mutlint.types import (
     EMPTY,
@@ -22,7 +22,6 @@ from triton_mutlint.types import (
 )
 
 Choices = tuple[tuple[str, str], ...]
-_LISTED = 8  # combinations named before the rest are only counted
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,10 @@ def _parameter(name: str, variants: Sequence[AnalyzedVariant], inferred: frozens
         mutation = Mutation.UNKNOWN
     else:
         mutation = Mutation.UNWRITTEN
-    when = _condition(writing, variants, complete) if mutation is Mutation.CONDITIONAL else ()
+    when: tuple[str, ...] = ()
+    if mutation is Mutation.CONDITIONAL:
+        others = [dict(v.choices) for v in variants if all(v is not w for w in writing)]
+        when = condition([dict(v.choices) for v in writing], others, complete)
     return ParameterReport(
         name, positions[owner], *_describe(types), owner in inferred, mutation, when,
         reads=bool(kinds & {AccessKind.READ, AccessKind.ATOMIC}), writes=AccessKind.WRITE in kinds,
@@ -93,46 +95,3 @@ def _describe(types: Sequence[ArgType]) -> tuple[ParameterKind, str]:
         absent = all(isinstance(t, ConstexprValue) and t.value is None for t in types)
         return (ParameterKind.NONE if absent else ParameterKind.CONSTEXPR), texts
     return ParameterKind.SCALAR, texts
-
-
-def _condition(writing: Sequence[AnalyzedVariant], variants: Sequence[AnalyzedVariant],
-               complete: bool) -> tuple[str, ...]:
-    """The fewest choices that tell the writing variants from the others, as `NAME=value` texts.
-
-    Where variants were left out, few choices may tell these apart by chance. They are then taken only if two of the
-    variants differ in nothing else; else all that the writing ones have in common is named.
-    """
-    chosen = [dict(v.choices) for v in writing]
-    others = [dict(v.choices) for v in variants if all(v is not w for w in writing)]
-    names = list(dict.fromkeys(name for v in variants for name, _ in v.choices))
-    for size in (1, 2):
-        for group in combinations(names, size):
-            if _separates(group, chosen, others) and (complete or _compared(group, chosen, others)):
-                return _texts(group, chosen)
-    if not complete:
-        common = [n for n in names if {c.get(n) for c in chosen} != {c.get(n) for c in (*chosen, *others)}]
-        names = common if _separates(common, chosen, others) else names
-    return _texts(names, chosen)
-
-
-def _separates(names: Sequence[str], chosen: Sequence[Mapping[str, str]], others: Sequence[Mapping[str, str]]) -> bool:
-    """Whether no other variant has values of `names` that a chosen one has."""
-    return {_values(c, names) for c in chosen}.isdisjoint(_values(c, names) for c in others)
-
-
-def _compared(names: Sequence[str], chosen: Sequence[Mapping[str, str]], others: Sequence[Mapping[str, str]]) -> bool:
-    """Whether a chosen variant and another one differ in `names` alone."""
-    rest = [name for name in chosen[0] if name not in names]
-    return not {_values(c, rest) for c in chosen}.isdisjoint(_values(c, rest) for c in others)
-
-
-def _values(choices: Mapping[str, str], names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(choices.get(name, "") for name in names)
-
-
-def _texts(names: Sequence[str], chosen: Sequence[Mapping[str, str]]) -> tuple[str, ...]:
-    rows = sorted({_values(c, names) for c in chosen})
-    texts = [", ".join(f"{n}={v}" for n, v in zip(names, row, strict=True)) for row in rows]
-    if len(texts) > _LISTED:
-        return (*texts[:_LISTED], f"and {len(texts) - _LISTED} more")
-    return tuple(texts)

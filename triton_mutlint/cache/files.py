@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from triton_mutlint.cache.identity import identity
+from triton_mutlint.cache.runs import identity
 from triton_mutlint.cache.store import Store
 from triton_mutlint.config.request import Request
-from triton_mutlint.process.inputs import Noted, current, take_in
+from triton_mutlint.process.inputs import Inputs, Noted, current, take_in
 from triton_mutlint.process.stamps import digest_of, found_at, still
-from triton_mutlint.types import FileResult, Reads, SourceFile
+from triton_mutlint.types import FileResult, SourceFile
 from triton_mutlint.types.packing import pack, unpack
 
 _KIND = "files"
@@ -61,15 +61,14 @@ class FileCache:
         take_in(noted)
         return entry.result.of(source)
 
-    def keep(self, result: FileResult, reads: Reads) -> None:
-        """Keep what a run gave of a file, having read what `reads` names."""
+    def keep(self, result: FileResult, noted: Inputs) -> None:
+        """Keep what a run gave of a file, having read what is `noted`."""
         inputs, source = current(), result.source
-        if inputs is None or inputs.torn or not reads.is_all:
+        if inputs is None or inputs.torn or noted.torn or noted.spoiled:
             return
-        files = {name: inputs.files[name] for name in reads.files if name != str(source.path) and name in inputs.files}
-        looks = {look: inputs.looks[look] for look in reads.looks if look in inputs.looks}
+        files = {name: stamp for name, stamp in noted.files.items() if name != str(source.path)}
         self._store.put(_KIND, self._name(source), pack(_Entry(
-            _digest(source), self._spec_of(source), Noted(files, looks, inputs.variables), self._shown_of(files),
+            _digest(source), self._spec_of(source), Noted(files, noted.looks, noted.variables), self._shown_of(files),
             result.detached())).encode())
 
     def trim(self) -> None:

@@ -1,17 +1,86 @@
-"""The output of whole runs: where nothing that a run read has changed, what it wrote is written again."""
+"""The output of whole runs, kept, and what every answer depends on besides files and options.
+
+That is this tool, Triton, Python and the machine's GPU. None of it is imported to be told apart: the size and times of
+its files say which one it is.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import os
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from glob import glob
+from importlib.machinery import PathFinder
+from pathlib import Path
 from typing import Any
 
-from triton_mutlint.cache.identity import identity
+from triton_mutlint.basics import DEVICE_NODES
 from triton_mutlint.cache.store import Store
 from triton_mutlint.config.request import Request
-from triton_mutlint.process.inputs import Inputs, Noted
+from triton_mutlint.process.inputs import Inputs, Noted, environment
 from triton_mutlint.process.stamps import Stamp, digest_of
+from triton_mutlint.version import __version__
+
+# Those that decide how kernels are lowered; a few are named so that a change of them alone is seen.
+_TRITON_FILES = ("__init__.py", "_C/libtriton.so", "runtime/jit.py", "compiler/compiler.py",
+                 "compiler/code_generator.py", "language/core.py", "language/semantic.py")
+_ABOUT_DEVICES = ("/proc/driver/nvidia/version", "/proc/driver/nvidia/gpus/*/information",
+                  "/sys/class/kfd/kfd/topology/nodes/*/properties")
+_LIMITS = ("RLIMIT_AS", "RLIMIT_DATA", "RLIMIT_STACK", "RLIMIT_NOFILE")
+_PREFIXES = ("TRITON_", "MLIR_", "LLVM_", "CUDA_", "HIP_", "ROCR_", "NVIDIA_")
+_IRRELEVANT = ("TRITON_CACHE_DIR", "TRITON_MUTLINT_", "TRITON_HOME")
+
+
+@lru_cache(maxsize=1)
+def identity() -> str:
+    """A digest of the tool, Triton, Python and the GPU, as this process finds them."""
+    triton = PathFinder.find_spec("triton")
+    places = (triton.submodule_search_locations or ()) if triton else ()
+    files = [*_tool(), *(os.path.join(place, name) for place in places for name in _TRITON_FILES)]  # noqa: PTH118
+    parts = [__version__, sys.version, sys.executable, sys.platform, *sys.path, *map(_state, files), *_gpu(),
+             *_limits()]
+    return digest_of("\n".join(parts).encode("utf-8", "surrogateescape"))
+
+
+def _tool() -> Iterator[str]:
+    """This tool's files: while it is worked on, its version does not change."""
+    for folder, folders, names in os.walk(Path(__file__).parent.parent):
+        folders[:] = sorted(name for name in folders if name != "__pycache__")
+        yield from (os.path.join(folder, name) for name in sorted(names))  # noqa: PTH118 - a hot path
+
+
+def _state(path: str) -> str:
+    try:
+        found = os.stat(path)  # noqa: PTH116 - a hot path
+    except OSError:
+        return f"{path} -"
+    return f"{path} {found.st_size} {found.st_mtime_ns}"
+
+
+def _limits() -> Iterator[str]:
+    """What a process may take: under other limits, something else fails."""
+    if os.name == "posix":
+        import resource  # here: Windows has no such module
+
+        yield from (f"{name} {resource.getrlimit(vars(resource)[name])}" for name in _LIMITS if name in vars(resource))
+
+
+def _gpu() -> Iterator[str]:
+    """What the active GPU is told by, and what hides one or another."""
+    yield from (name for name in DEVICE_NODES if os.path.exists(name))  # noqa: PTH110
+    for path in (path for pattern in _ABOUT_DEVICES for path in sorted(glob(pattern))):  # noqa: PTH207 - a hot path
+        try:
+            yield Path(path).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            yield f"{path} cannot be read"
+    for variable, value in sorted(environment().items()):
+        name = os.fsdecode(variable)
+        if name.startswith(_PREFIXES) and not name.startswith(_IRRELEVANT):
+            yield f"{name}={value!r}"
+
 
 _KIND = "runs"
 _FORM = 2
@@ -26,7 +95,7 @@ class KeptRun:
 
 
 class Runs:
-    """Kept runs of one store."""
+    """Kept runs of one store: where nothing that a run read has changed, what it wrote is written again."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

@@ -13,7 +13,7 @@ from triton_mutlint.cli import check
 from triton_mutlint.cli.shell.asked import CONTEXT, Sectioned, config_in_force
 from triton_mutlint.cli.shell.output import write_stdout
 from triton_mutlint.config.registrar import Registrar
-from triton_mutlint.config.settings import Config
+from triton_mutlint.config.request import Config
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.types import Severity
 

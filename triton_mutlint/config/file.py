@@ -15,7 +15,7 @@ from typing import Any
 
 from triton_mutlint.basics import FAIL_LEVELS, Severity, UsageError, did_you_mean
 from triton_mutlint.config.registrar import Registrar, read_registrars
-from triton_mutlint.config.settings import Config, read_selector
+from triton_mutlint.config.request import Config, read_selector
 from triton_mutlint.process.inputs import read
 
 KnownRules = Callable[[], Mapping[str, str]]  # the name of each rule by its code

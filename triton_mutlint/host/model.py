@@ -8,7 +8,7 @@ from enum import Enum
 
 from triton_mutlint.host.modules.module import HostFunction, HostModule
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.values import FunctionValue, Value
+from triton_mutlint.host.values.values import ClassValue, FunctionValue, Value
 from triton_mutlint.types import Declaration, Location, Problem
 
 __all__ = ["Declaration", "Form", "HostFunction", "Implementation", "OpRegistration", "Problem"]
@@ -22,6 +22,7 @@ class Form(str, Enum):
     DEFINE = "define"  # a schema string and an implementation
     JAX = "jax"  # a call of jax-triton's `triton_call`
     REGISTRAR = "registrar"  # a library's own function around one of these
+    FUNCTION = "function"  # an autograd function: `forward` implements it, and nothing declares what it writes
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,3 +73,5 @@ class OpRegistration:
     given: tuple[str, ...] = ()
     fakes: tuple[Implementation, ...] = ()  # for tensors that hold nothing
     lists: tuple[str, ...] = ()
+    owner: ClassValue | None = None  # an autograd function's class
+    backward: HostFunction | None = None  # its method for gradients, without the context

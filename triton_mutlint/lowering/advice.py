@@ -1,16 +1,22 @@
-"""What the user can add to the spec when a kernel does not lower: the arguments that the error hangs on."""
+"""Triton's compilation errors as `Failure`s: its message, the file, the line, and what the user can do about it."""
 
 from __future__ import annotations
 
 import ast
+import os
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from traceback import extract_tb
+from typing import Any
 
 from triton_mutlint.kernel_source.reaching import conditions, leading_to, names_of, reaching
 from triton_mutlint.lowering import triton_api
 from triton_mutlint.source.load import POSITIONAL_ONLY
+from triton_mutlint.source.slicing.stubs import MissingValueError, UndecidedError
 from triton_mutlint.triton_names import hint_of
-from triton_mutlint.types import ArgType, Kernel
+from triton_mutlint.types import ArgType, DescriptorType, Failure, Kernel, Location, Stage, TupleType
 
 _SHOWN = 4  # parameters named in one piece of advice
 _OTHER_TRITON = re.compile(
@@ -100,3 +106,162 @@ def _older(kernel: Kernel, message: str) -> str | None:
     if have < (3, 5) and foreign and isinstance(kernel.namespace.get(foreign[1]), type):
         return "analyse it with Triton 3.5 or newer, which has aggregates: before, a kernel cannot use a class"
     return None
+
+
+_RAISED = re.compile(r"(\w+(?:Error|Exception))\((['\"])(.*)\2\)", re.DOTALL)
+_RECURSION = re.compile(r"KeyError\('(?:[\w<>]+\.)*(\w+?)__[\w]*'\)")  # the callee is looked up while being compiled
+_MISSING = re.compile(r"<missing ([^<>]+)>")  # how a missing value prints in Triton's own messages
+_ADDRESS = re.compile(r" (?:object )?at 0x[0-9a-f]+")  # differs from run to run
+
+
+def failure(error: BaseException, kernel: Kernel, printed: str, args: Mapping[str, ArgType]) -> Failure:
+    """What to report for `error`, raised while lowering `kernel` with `args`; `printed` is MLIR's own output."""
+    innermost = _innermost(error)
+    message = _message(innermost, printed)
+    location = _own_location(error) or _location(innermost) or kernel.location
+    missing = _missing_value(kernel.name, _chain(error), location)
+    if missing is not None:
+        return missing
+    if not triton_api.has_descriptor_types() and any(isinstance(a, DescriptorType) for a in _flat(args.values())):
+        hint = "analyse it with Triton 3.4 or newer: before, a descriptor that is an argument is a plain pointer"
+        return Failure(Stage.LOWER, message, location, _cautious(hint))
+    node, line = _kernel_node(error)
+    vain = no_argument_helps(kernel, message, node, line, type(innermost).__name__ == "UnsupportedLanguageConstruct")
+    hint = other_arguments(kernel, message, line, args) if vain is None else vain
+    return Failure(Stage.LOWER, message, location, _cautious(hint), lacks="" if vain else "arguments", line=line or 0)
+
+
+def _missing_value(kernel: str, errors: Iterable[BaseException], location: Location) -> Failure | None:
+    """A failure to load, if lowering `kernel` ended for want of a value; `errors` from outermost to cause."""
+    for error in errors:
+        if isinstance(error, (MissingValueError, UndecidedError)):
+            return _lacking(kernel, error.value.mutlint_root, error.value.mutlint_reason, location)
+        shown = _MISSING.search(str(error))
+        if shown:
+            return _lacking(kernel, shown[1], "could not be had", location)
+    return None
+
+
+def _lacking(kernel: str, name: str, reason: str, location: Location) -> Failure:
+    hint = f"give `{name}` in the spec under `globals:`"
+    return Failure(Stage.LOAD, f"kernel {kernel} needs `{name}`, which {reason}", location, hint, lacks="globals")
+
+
+def _flat(args: Iterable[ArgType]) -> Iterator[ArgType]:
+    for arg in args:
+        if isinstance(arg, TupleType):
+            yield from _flat(arg.elements)
+        else:
+            yield arg
+
+
+def _cautious(hint: str) -> str:
+    """The hint, and where Triton is newer than any that was tested, that this may be the cause."""
+    newer = triton_api.newer_than_tested()
+    return f"{hint}; or the cause may be that {newer}" if newer else hint
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        yield current
+        current = current.__cause__ or current.__context__
+
+
+def _innermost(error: BaseException) -> BaseException:
+    """The CompilationError nearest to the cause: a helper's, when a helper failed."""
+    kind = triton_api.compilation_error()
+    found = [e for e in _chain(error) if isinstance(e, kind)]
+    return found[-1] if found else error
+
+
+def _own_location(error: BaseException) -> Location | None:
+    """The innermost place that is not in Triton's own library (`tl.cdiv`, `tl.softmax` are jit functions too)."""
+    library = str(Path(str(sys.modules["triton"].__file__)).parent) + os.sep
+    kind = triton_api.compilation_error()
+    for found in reversed([e for e in _chain(error) if isinstance(e, kind)]):
+        location = _location(found)
+        if location is not None and not location.file.startswith(library):
+            return location
+    return None
+
+
+def _message(error: BaseException, printed: str) -> str:
+    own = str(getattr(error, "error_message", None) or "").strip()
+    if type(error).__name__ == "CompileTimeAssertionFailure":  # the autotuner skips a config that raises it
+        own = f"static_assert failed: {own}" if own else "static_assert failed"
+    if not own:
+        cause = next((e for e in list(_chain(error))[1:] if str(e)), None)
+        own = str(cause or "").strip() if hasattr(error, "error_message") else str(error).strip()
+    own = own or _unsaid(error)
+    if type(error).__module__ == "builtins" and not isinstance(error, RuntimeError):
+        own = f"{type(error).__name__}: {own}"
+    own = _readable(_ADDRESS.sub("", own))
+    diagnostics = [line for line in printed.splitlines() if "error:" in line]
+    return "\n".join([own, *diagnostics[:3]]) if diagnostics else own
+
+
+def _unsaid(error: BaseException) -> str:
+    """What an error without a message is about: a name that Triton refuses, or an assertion of its code."""
+    if isinstance(getattr(error, "node", None), str):
+        return str(getattr(error, "src", "")).strip()
+    last = list(_chain(error))[-1]
+    frames = extract_tb(last.__traceback__)
+    if isinstance(last, AssertionError) and frames and frames[-1].line:
+        return f"a check in Triton does not hold: {frames[-1].line}"
+    return f"Triton gives no reason ({type(last).__name__})"
+
+
+def _readable(message: str) -> str:
+    """`TypeError('...')` as people write it, and a helper that calls itself by its name."""
+    recursive = _RECURSION.fullmatch(message)
+    if recursive:
+        return f"`{recursive[1]}` calls itself: Triton compiles no recursive functions"
+    raised = _RAISED.fullmatch(message)
+    return f"{raised[1]}: {raised[3]}" if raised else message
+
+
+def _location(error: BaseException) -> Location | None:
+    """File, line and column from the code generator that was at work when `error` was raised."""
+    node = getattr(error, "node", None)
+    generator = _generator(error)
+    if generator is None:
+        return None
+    node = node if node is not None else getattr(generator, "cur_node", None)
+    line = getattr(node, "lineno", None)
+    if line is None:
+        return None
+    first_column = int(getattr(generator, "begin_col", 1))  # from 3.8 on: of a nested function's def
+    column = first_column + int(getattr(node, "col_offset", 0))
+    return Location(str(generator.file_name), int(generator.begin_line) + line, column)
+
+
+def _kernel_node(error: BaseException) -> tuple[ast.AST | None, int | None]:
+    """What of the kernel's own body was being compiled when `error` was raised, there or in a helper, and its line."""
+    for raised in _chain(error):
+        for generator in _generators(raised):
+            node = generator.cur_node
+            line = getattr(node, "lineno", None)
+            return (None, None) if line is None else (node, int(generator.begin_line) + int(line))
+    return None, None
+
+
+def _generator(error: BaseException) -> Any:
+    """The last CodeGenerator on the error's traceback; Triton keeps no other link to the file."""
+    found = None
+    for generator in _generators(error):
+        found = generator
+    return found
+
+
+def _generators(error: BaseException) -> Iterator[Any]:
+    """The CodeGenerators on the error's traceback, the kernel's own first."""
+    traceback = error.__traceback__
+    while traceback is not None:
+        owner = traceback.tb_frame.f_locals.get("self")
+        # Not `hasattr`: the frames of the kernel's own Python hold objects that refuse to be asked.
+        if {"cur_node", "file_name", "begin_line"} <= getattr(owner, "__dict__", {}).keys():
+            yield owner
+        traceback = traceback.tb_next

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from triton_mutlint.basics import DEVICE_NODES
+from triton_mutlint.process.forked import Processes
 from triton_mutlint.types import Target
 from triton_mutlint.types.target import DEFAULT, parse_target
+
+_PATIENCE = 60.0  # seconds that a driver may take
 
 
 def resolve_targets(names: Sequence[str]) -> tuple[Target, ...]:
@@ -25,10 +30,17 @@ def active_target() -> Target | None:
     """
     if os.environ.get("TRITON_INTERPRET") == "1" or not any(Path(n).exists() for n in DEVICE_NODES):
         return None
+    found: list[Target] = []
+    jobs = int("torch" not in sys.modules)  # which, once it has asked a driver, cannot do so in another process
+    Processes([None], jobs, Target, lambda _: _told(), lambda _: _PATIENCE, lambda _, target: found.append(target),
+              lambda *_: ()).run()
+    return found[0] if found else None
+
+
+def _told() -> Iterator[Target]:
+    """What Triton's driver says; it leaves threads and memory of the GPU with the process that asks."""
     from triton.runtime import driver
 
-    try:
+    with contextlib.suppress(RuntimeError, ImportError, OSError, AttributeError):  # no GPU without a working driver
         found = driver.active.get_current_target()
-    except (RuntimeError, ImportError, OSError, AttributeError):
-        return None  # a device node without a working driver is no GPU
-    return Target(found.backend, str(found.arch), found.warp_size, "active")
+        yield Target(found.backend, str(found.arch), found.warp_size, "active")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -54,10 +55,16 @@ class TorchAnswer:
 
 
 def preload() -> None:
-    """Import the pass, for the processes that are forked from this one. Raises UsageError where it cannot be had."""
+    """Import the pass, for the processes that are forked from this one. Raises UsageError where it cannot be had.
+
+    Nothing of it starts a thread, which a process that forks must not have: not NumPy, and not a driver of a GPU.
+    """
     try:
-        for name in _USED:
-            importlib.import_module(name)
+        with patch.dict(os.environ, OMP_NUM_THREADS="1"):
+            cuda = importlib.import_module("torch.cuda")
+        with patch.object(cuda, "is_available", lambda: False):
+            for name in _USED:
+                importlib.import_module(name)
     except (ImportError, OSError, RuntimeError) as error:  # OSError: a library of its own that does not load
         raise UsageError(f"--compare torch: the pass of this torch cannot be used: {error}") from error
 

@@ -101,6 +101,7 @@ class Processes(Generic[T, Item]):
     whose process dies, hangs or raises is lost: `lost` is told, and gives what to do in its place. Without `jobs`, and
     where a process cannot be forked, all work is done in this one, and nothing is ended. A process first puts itself
     into the bounds that `bound` sets (confined.py), which is told which open files it needs; `keep` are more of them.
+    `done` is told when all of a task has been done, and what was read for it.
 
     `run` does it all. In a `with` block, the first task is begun, and `finish` does the rest; all processes are ended
     with the block.
@@ -109,10 +110,10 @@ class Processes(Generic[T, Item]):
     def __init__(self, tasks: Iterable[T], jobs: int, kind: Any, work: Callable[[T], Iterator[Item]],
                  seconds: Callable[[Item | None], float], received: Callable[[T, Item], None],
                  lost: Callable[[T, Lost], Iterable[T]], bound: Callable[[Iterable[int]], None] | None = None,
-                 keep: Iterable[int] = ()) -> None:
+                 keep: Iterable[int] = (), done: Callable[[T, Inputs | None], None] = lambda task, noted: None) -> None:
         self._pending, self._jobs, self._kind, self._work = list(reversed(list(tasks))), jobs, kind, work
         self._seconds, self._received, self._lost = seconds, received, lost
-        self._bound, self._keep = bound, frozenset(keep)
+        self._bound, self._keep, self._done = bound, frozenset(keep), done
         self._workers: list[_Worker[T]] = []
         self._are_apart = jobs > 0 and hasattr(os, "fork")
 
@@ -137,8 +138,10 @@ class Processes(Generic[T, Item]):
         """The time for the first items counts from now."""
         while self._pending and not self._are_apart:
             task = self._pending.pop()
-            for item in self._work(task):
-                self._received(task, item)
+            with apart() as noted:
+                for item in self._work(task):
+                    self._received(task, item)
+            self._end(task, noted)
         for worker in self._workers:
             worker.expect(worker.seconds)
         while self._pending or self._workers:
@@ -152,6 +155,10 @@ class Processes(Generic[T, Item]):
     def _begin(self) -> None:
         while self._pending and len(self._workers) < self._jobs:
             self._workers.append(self._started(self._pending.pop()))
+
+    def _end(self, task: T, noted: Inputs | None) -> None:
+        take_in(noted)
+        self._done(task, noted)
 
     def _take(self, worker: _Worker[T]) -> bool:
         """Take what a process has answered; whether nothing more will come."""
@@ -170,7 +177,7 @@ class Processes(Generic[T, Item]):
         try:
             for word, answer in worker.answers():
                 if word == "done":
-                    take_in(unpack(answer, Inputs) if answer else None)
+                    self._end(worker.task, unpack(answer, Inputs) if answer else None)
                     return True
                 if word == "error":
                     lines = str(answer).strip().splitlines()

@@ -162,7 +162,7 @@ def misnamed(name: str, known: Sequence[str], listed: Collection[str]) -> tuple[
 
 def condition(parameter: ParameterReport) -> str:
     """Under which compile-time values a parameter is written, to follow the verb."""
-    return f" when {parameter.condition}" if parameter.when else ""
+    return f" when {parameter.condition}" if parameter.condition else ""
 
 
 _SHOWN = 4  # places of one argument

@@ -44,7 +44,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.rules.rule import WRITING, KernelSubject, Rule, places
+from triton_mutlint.rules.rule import WRITING, KernelSubject, Rule, condition, places
 from triton_mutlint.types import Finding, Severity
 
 
@@ -52,8 +52,9 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
     torch = subject.report.torch
     for name in torch.missed if torch else ():
         parameter = subject.parameter(name)
+        when = condition(parameter) if parameter else ""
         yield RULE.finding(
-            f"`{subject.report.name}` writes `{name}`, which torch.compile takes for untouched",
+            f"`{subject.report.name}` writes `{name}`{when}, which torch.compile takes for untouched",
             subject.place_of(name), kernel=subject.report, parameter=name,
             related=places(parameter, WRITING) if parameter else (), subject=subject.report.location,
             help=f"launch it in a `torch.library.custom_op` that names the tensor given as `{name}` in `mutates_args`",

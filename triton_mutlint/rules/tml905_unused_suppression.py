@@ -38,9 +38,9 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from triton_mutlint.contracts.baseline import FindingKind
-from triton_mutlint.contracts.suppressions import Suppression
+from triton_mutlint.contracts.comments import Suppression
 from triton_mutlint.rules.rule import Rule
-from triton_mutlint.spec.errors import show_path
+from triton_mutlint.spec.nodes import show_path
 from triton_mutlint.types import Change, Finding, ListKind, Location, Severity
 
 if TYPE_CHECKING:

@@ -5,30 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 from triton_mutlint.analysis import VariantEffects
-from triton_mutlint.lowering.lower import Lowerer
 from triton_mutlint.lowering.torch_pass import TorchAnswer, ask
-from triton_mutlint.types import Kernel, KernelReport, StageError, Target, TorchReport, Variant
+from triton_mutlint.types import Kernel, KernelReport, Target, TorchReport, Variant
 
 
 class Comparison:
-    """Asks torch's pass about each variant of one kernel, as it was analysed."""
+    """Asks torch's pass about those variants of one kernel that no siblings tell of: torch would lower each anew."""
 
-    def __init__(self, lowerer: Lowerer) -> None:
-        self._lowerer = lowerer
+    def __init__(self) -> None:
         self._answers: list[tuple[TorchAnswer, set[str]]] = []  # each with what the variant writes
 
     def observe(self, kernel: Kernel, variant: Variant, effects: VariantEffects, target: Target) -> None:
         seen = ask(kernel, variant, target)
-        if seen is not None and not (seen.gave_up and not self._compiles(kernel, variant, target)):
+        if seen is not None:
             self._answers.append((seen, effects.written))
-
-    def _compiles(self, kernel: Kernel, variant: Variant, target: Target) -> bool:
-        """Whether a variant that torch gave up can be launched: it may be analysed by its siblings alone."""
-        try:
-            self._lowerer.lower(kernel, variant, target)
-        except StageError:
-            return False
-        return True
 
     def added(self, report: KernelReport) -> KernelReport:
         """The report of the kernel, with what was compared."""

@@ -30,7 +30,6 @@ from triton_mutlint.types import (
     KernelReport,
     Location,
     Origin,
-    Reads,
     Report,
     SourceFile,
     StageError,
@@ -147,7 +146,6 @@ class DeclaredRun(Run):
 
     def steps(self, source: SourceFile, part: Part, question: Question | None = None) -> Iterator[Any]:
         yield self.load(source)
-        yield Reads((str(source.path),))
 
     def _held(self, file: FileResult, met: set[int]) -> FileResult:
         """The file with the verdicts on those of its kernels that were compiled."""

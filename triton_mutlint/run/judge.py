@@ -42,7 +42,7 @@ def report_on(run: Run, sources: Sequence[SourceFile], failures: Sequence[tuple[
     Of a file of which some kernels are named, nobody asked for the ops.
     """
     run.check(sources)
-    found, passing = registering(sources, run.request.config.registrars)
+    found, passing = registering(sources, run.request.registering)
     holding = [source for source in found if not source.kernels]
     if not holding:
         return _reported(run, run.files(sources, jobs), failures)

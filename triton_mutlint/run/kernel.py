@@ -10,8 +10,7 @@ from itertools import count
 from triton_mutlint.analysis import Places, VariantEffects, analyze_module
 from triton_mutlint.analysis.static import may_simplify
 from triton_mutlint.analysis.verdict import AnalyzedVariant, judge
-from triton_mutlint.lowering.arguments import flat_args
-from triton_mutlint.lowering.lower import Lowerer
+from triton_mutlint.lowering.lower import Lowerer, flat_args
 from triton_mutlint.process.watchdog import TooLongError
 from triton_mutlint.rules.autotune.rerun import reruns_of
 from triton_mutlint.run.doubting import doubted, written_addresses
@@ -48,6 +47,7 @@ Observe = Callable[[Kernel, Variant, VariantEffects, Target], None]
 class Tools:
     """What the pipeline works with; `observe` is told of each variant that was analysed, as it was lowered.
 
+    `compare` is told of those alone that no siblings told of.
     `may_try` says that other guesses than those of a plan are lowered as well.
     """
 
@@ -55,6 +55,7 @@ class Tools:
     places: Places
     opaque_asm: bool = False
     observe: Observe | None = None
+    compare: Observe | None = None
     may_try: bool = True
 
 
@@ -194,6 +195,8 @@ class _Variants:
             casts = plan.doubts.casts or any(op in lowered.text for op in _CASTS)
             self.addresses |= written_addresses(
                 plan.doubts, current, effects, flat_args(current.args), casts, lambda other: self._tried(other, target))
+        if tools.compare is not None:
+            tools.compare(self.kernel, current, effects, target)
         return _Found(current, effects, reruns)
 
     def _tried(self, variant: Variant, target: Target) -> VariantEffects:

@@ -1,8 +1,9 @@
-"""The files of a run that hold kernels: each is loaded, and each kernel planned and analysed."""
+"""The files of a run that hold kernels: each is loaded, each kernel planned and analysed, and told from helpers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, TypeVar
@@ -19,13 +20,13 @@ from triton_mutlint.process.inputs import current
 from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.rules import NAMES
 from triton_mutlint.run.comparing import Comparison
-from triton_mutlint.run.helpers import settled
 from triton_mutlint.run.kernel import Observe, Tools, analyze_kernel, failed
 from triton_mutlint.run.places import SourcePlaces
-from triton_mutlint.run.plan import Specs, load_file, plan_kernel, shown, unexpected
+from triton_mutlint.run.plan import Specs, given_files, load_file, plan_kernel, shown, unexpected
 from triton_mutlint.run.workers import At, Part, Reported, lint_files
+from triton_mutlint.source.jit.launched import launched_in
 from triton_mutlint.source.slicing.tracing import traced
-from triton_mutlint.spec.model import KernelSpec
+from triton_mutlint.spec.model import KernelSpec, pattern_parts
 from triton_mutlint.spec.read import check_allowed
 from triton_mutlint.types import (
     Failure,
@@ -34,7 +35,6 @@ from triton_mutlint.types import (
     KernelReport,
     Location,
     Plan,
-    Reads,
     SourceFile,
     Stage,
     StageError,
@@ -95,9 +95,9 @@ class Run:
     def warm_up(self) -> None:
         """What every file needs, before there is a process for each."""
         preload()
+        self.tools.lowerer.prepare(self._default_targets)
         if self.request.torch:
             torch_pass.preload()
-        self.tools.lowerer.prepare(self._default_targets)
 
     def check(self, sources: Sequence[SourceFile]) -> None:
         """A wrong spec ends the run before any work, and so does a target that cannot be used."""
@@ -136,8 +136,6 @@ class Run:
                 yield at  # that takes its time, too
                 yield question.ask(file, kernel, report)
             yield Reported(index, report)
-        inputs = current()  # of this process alone, which does nothing else
-        yield Reads() if inputs is None else Reads(tuple(inputs.files), tuple(inputs.looks), not inputs.spoiled)
 
     def load(self, source: SourceFile) -> FileResult:
         return load_file(source, self.specs.of(source), self.request)
@@ -159,14 +157,14 @@ class Run:
         With one that `is_delicate`, no other guesses are tried than those of its plan.
         """
         targets = self._targets(entry)
-        comparison = Comparison(self.tools.lowerer) if self.request.torch else None
+        comparison = Comparison() if self.request.torch else None
         tools = replace(self.tools, may_try=not is_delicate)
 
         def analyzed() -> KernelReport:
             plan = self.plan(file, kernel, entry)
             if comparison is None:
                 return analyze_kernel(kernel, plan, targets, tools)
-            return comparison.added(analyze_kernel(kernel, plan, targets, replace(tools, observe=comparison.observe)))
+            return comparison.added(analyze_kernel(kernel, plan, targets, replace(tools, compare=comparison.observe)))
 
         found = self.attempt(kernel, analyzed)
         return failed(kernel, found, targets) if isinstance(found, Failure) else found
@@ -207,3 +205,55 @@ def _too_long(error: TooLongError, kernel: Kernel) -> Failure:
     hint = ("`tl.static_range` and recursion by constexpr repeat what they hold: give smaller constexprs in the "
             "spec, fewer variants (--max-variants) or more time (--timeout)")
     return Failure(Stage.LOWER, f"{kernel.name} is {error}", kernel.location, hint, lacks="arguments")
+
+
+def settled(files: Sequence[FileResult], request: Request, specs: Specs) -> tuple[FileResult, ...]:
+    """The files of one run, with what is a kernel only as long as one looks at its file alone made a helper.
+
+    A file by itself cannot tell. What is asked here was kept with each file; only where it makes a difference, the
+    files without kernels that the run was given are searched for launches.
+    """
+    called = {place for file in files for place in file.calls}
+    launched = frozenset[str]().union(*(file.launched for file in files))
+    found = [_helpers(file, called, launched, specs) for file in files]
+    names = frozenset(_name(one) for helpers in found for one in helpers)
+    if not names:
+        return tuple(files)
+    linted = {file.source.path for file in files}
+    launched = launched_in([path for path in given_files(request) if path not in linted], names)
+    return tuple(_without(file, [one for one in helpers if _name(one) not in launched])
+                 for file, helpers in zip(files, found, strict=True))
+
+
+def _helpers(file: FileResult, called: Set[tuple[str, int]], launched: Set[str], specs: Specs) -> list[Kernel | str]:
+    """The functions of one file that another file calls and nothing launches; by name, those that did not load."""
+    if file.source.kernels:  # they were asked for by name
+        return []
+    places: list[tuple[Kernel | str, Location]] = [(kernel, kernel.location) for kernel in file.kernels]
+    places += [(report.name, report.location) for kernel, report in file.reports if kernel is None]
+    lines = Counter(at.line for _, at in places)
+    return [one for one, at in places
+            if at.file == file.source.display and (str(file.source.path), at.line) in called and lines[at.line] == 1
+            and _name(one) not in launched and not _is_given(specs, one)]
+
+
+def _name(one: Kernel | str) -> str:
+    return (one if isinstance(one, str) else one.name).rpartition(".")[2]
+
+
+def _is_given(specs: Specs, one: Kernel | str) -> bool:
+    """Whether the spec has an entry for just this function, so that somebody wants it to be analysed."""
+    if isinstance(one, str):
+        return False
+    entry = specs.entry(one)
+    return entry is not None and pattern_parts(entry.pattern)[1] in (one.name, one.qualname)
+
+
+def _without(file: FileResult, helpers: Collection[Kernel | str]) -> FileResult:
+    """The file with these among its helpers, no more among its kernels."""
+    moved = [replace(k, is_helper=True) for k in file.kernels if k in helpers]
+    return replace(
+        file, kernels=tuple(k for k in file.kernels if k not in helpers),
+        helpers=tuple(sorted((*file.helpers, *moved), key=lambda k: k.location)),
+        failures=tuple((name, failure) for name, failure in file.failures if name not in helpers),
+        reports=tuple((k, report) for k, report in file.reports if (report.name if k is None else k) not in helpers))

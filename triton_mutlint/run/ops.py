@@ -96,7 +96,7 @@ def follow(run: Run, sources: Sequence[SourceFile], holding: Sequence[SourceFile
         return {source.path: source for source in (*_setting(run, sources), *sources)}
 
     ops = OpsOf(holding, request.cwd, known, request.config.registrars, passing, OpKernels(run, verdicts),
-                request.timeout, request.jobs)
+                request.timeout, request.jobs, request.functions)
 
     def seconds(step: OpStep | None) -> float:
         if step is None or step.report is not None:

@@ -16,7 +16,7 @@ from triton_mutlint.signature.doubts import doubts
 from triton_mutlint.signature.evidence import Inferred, gather
 from triton_mutlint.signature.infer import infer
 from triton_mutlint.signature.planning import build_plan
-from triton_mutlint.signature.tuned import differ_in_options
+from triton_mutlint.signature.variants import differ_in_options
 from triton_mutlint.source.discover import Excluded, display_path, searched
 from triton_mutlint.source.load import DEFAULT_TARGET, load
 from triton_mutlint.spec.model import KernelSpec, Spec

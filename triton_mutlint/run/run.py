@@ -97,7 +97,7 @@ def sources_of(request: Request) -> tuple[tuple[SourceFile, ...], Failures]:
     named = tuple(a for a in request.arguments if a != "-")
     config = request.config
     sources, failures = discover(named, request.cwd, config.exclude, root=config.root, force=config.force_exclude,
-                                 registrars=config.registrars)
+                                 registrars=request.registering)
     if request.stdin_text is not None:
         filename = Path(request.stdin_filename or "<stdin>")
         buffer = source_from_stdin(request.stdin_text.encode(), filename, request.cwd)

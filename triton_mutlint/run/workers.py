@@ -12,15 +12,14 @@ from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.lowering.triton_api import preload
 from triton_mutlint.process.confined import confine, limit
 from triton_mutlint.process.forked import Lost, Processes
+from triton_mutlint.process.inputs import Inputs
 from triton_mutlint.run.kernel import failed
-from triton_mutlint.source.load import kernels_by_text
 from triton_mutlint.types import (
     Failure,
     FileResult,
     Kernel,
     KernelReport,
     Location,
-    Reads,
     SourceFile,
     Stage,
     Status,
@@ -29,7 +28,6 @@ from triton_mutlint.types import (
 
 _DEFINES = re.compile(r"^\s*@.*jit\b|\bjit\(", re.MULTILINE)  # a kernel, where others mention the word
 _WORTHWHILE = 6  # jit functions: fewer of them take less than what a second process costs
-_TRIED = 16  # kernels of a file that are tried one by one
 _GRACE = 5.0  # seconds that a kernel may take beyond its limit: it is ended from within where that can be done
 _LOADING = 35.0  # seconds until a file is loaded; what it computes is ended from within after 20
 _FOREIGN = re.compile(r"LLVM ERROR: (\S+) created with unregistered dialect")
@@ -69,7 +67,7 @@ class Reported:
     report: KernelReport
 
 
-Step = Union[FileResult, At, Reported, Reads]  # noqa: UP007 - evaluated at run time; first the file, at last its reads
+Step = Union[FileResult, At, Reported]  # noqa: UP007 - evaluated at run time; first the file
 Work = Callable[[SourceFile, Part], Iterator[Any]]  # steps, and what else is to be known of the kernel that it is at
 
 
@@ -80,11 +78,10 @@ class _File:
     source: SourceFile
     result: FileResult | None = None
     is_done: bool = False  # `result` is all there is to know
-    is_lost: bool = False  # its process was, before it had loaded the file
     parts: int = 0  # that are not done
     reports: dict[int, KernelReport] = field(default_factory=dict)
     at: dict[int, At] = field(default_factory=dict)
-    reads: Reads = field(default_factory=Reads)
+    noted: Inputs = field(default_factory=lambda: Inputs(environment={}))  # what was read for it
 
     def take(self, part: Part, step: Step) -> None:
         """Raises ValueError for what is not about this file: a process may say anything."""
@@ -95,15 +92,18 @@ class _File:
         elif isinstance(step, At):
             self._kernel(step.index)
             self.at[part.first] = step
-        elif isinstance(step, Reported):
+        else:
             at, kernel = self.at.pop(part.first, None), self._kernel(step.index)
             if at is None or at.index != step.index or (step.report.name, step.report.location) != (
                     kernel.name, kernel.location):
                 raise ValueError("it is about another kernel")
             self.reports[step.index] = step.report
-        else:
-            self.reads = self.reads.joined(step)
-            self.parts -= 1
+
+    def end(self, noted: Inputs | None) -> None:
+        """One of its parts is done."""
+        self.parts -= 1
+        if noted is not None:
+            self.noted.add(noted)
 
     def kernel_at(self, part: Part) -> Kernel:
         """The kernel that a part is at; raises ValueError if it is at none."""
@@ -119,12 +119,12 @@ class _File:
     def lose(self, part: Part, lost: Lost) -> Part | None:
         """Give up the kernel that a lost process was at, or the file where it was not at one; what is left to do."""
         at = self.at.pop(part.first, None)
-        self.reads = replace(self.reads, is_all=False)
+        self.noted.spoiled += 1
         said = "".join(f"\n{line}" for line in lost.printed)
         if self.result is None or at is None:
             location = Location(self.source.display, 1)
             failure = Failure(Stage.LOAD, f"loading {self.source.display}: {lost.reason}{said}", location, crashed=True)
-            self.result, self.is_done, self.is_lost = FileResult.failed(self.source, failure), True, True
+            self.result, self.is_done = FileResult.failed(self.source, failure), True
             self.parts -= 1
             return None
         if not lost.is_late and at.index not in part.delicate:
@@ -147,7 +147,8 @@ class _File:
             if index not in self.reports:
                 failure = Failure(Stage.LOWER, f"{kernel.name}: its process told nothing of it", kernel.location,
                                   crashed=True)
-                self.reports[index], self.reads = failed(kernel, failure), replace(self.reads, is_all=False)
+                self.reports[index] = failed(kernel, failure)
+                self.noted.spoiled += 1
         reports = [(kernel, self.reports[i]) for i, kernel in enumerate(self.result.listed) if i in self.reports]
         return replace(self.result, reports=(*reports, *((None, r) for r in _unloaded(self.result))))
 
@@ -189,14 +190,12 @@ def lint_files(sources: Sequence[SourceFile], work: Work, request: Request, prog
         return request.timeout + _GRACE if isinstance(step, At) else min(_LOADING, request.timeout + 2 * _GRACE)
 
     told = Union[Step, kind]  # noqa: UP007 - None is no kind
-    Processes(parts, jobs, told, does, seconds, take, lose, bounds(request)).run()
+    Processes(parts, jobs, told, does, seconds, take, lose, bounds(request),
+              done=lambda part, noted: files[part.file].end(noted)).run()
     outcomes = [file.outcome() for file in files]
-    for number in [number for number, file in pending.items() if file.is_lost and not file.source.kernels]:
-        outcomes[number] = _one_by_one(outcomes[number], lambda alone: lint_files(
-            alone, work, request, progress, jobs, None, warm_up, kind, tell))
     if cache is not None:
         for number, file in pending.items():
-            cache.keep(outcomes[number], file.reads)
+            cache.keep(outcomes[number], file.noted)
     return tuple(outcomes)
 
 
@@ -208,24 +207,6 @@ def _useful(jobs: int, files: Iterable[_File]) -> int:
 def _files(sources: Sequence[SourceFile], cache: FileCache | None) -> list[_File]:
     known = [None if cache is None else cache.find(source) for source in sources]
     return [_File(source, result, result is not None) for source, result in zip(sources, known, strict=True)]
-
-
-def _one_by_one(lost: FileResult, lint: Callable[[Sequence[SourceFile]], Sequence[FileResult]]) -> FileResult:
-    """The result of a file whose process was lost, with those of its kernels that can be loaded by themselves."""
-    names = kernels_by_text(lost.source)[:_TRIED]
-    found = lint([replace(lost.source, kernels=frozenset({name})) for name in names]) if len(names) > 1 else ()
-    if all(one.failure is not None for one in found):
-        return lost
-    failures = [(each or name, failure) for name, one in zip(names, found, strict=True)
-                for each, failure in one.failures]
-    some = next(one for one in found if one.failure is None)
-    kernels = {(k.location, k.name): replace(k, source=lost.source) for one in found for k in one.kernels}
-    reports = {(r.location, r.name): (None if k is None else kernels[k.location, k.name], r)
-               for one in found for k, r in one.reports}
-    return FileResult(lost.source, tuple(sorted(kernels.values(), key=lambda k: k.location)), failures=tuple(failures),
-                      sources=some.sources, notes=some.notes, launched=some.launched,
-                      reports=(*reports.values(), *((None, r) for r in _unloaded(
-                          replace(lost, failures=tuple(failures))) if (r.location, r.name) not in reports)))
 
 
 def bounds(request: Request) -> Callable[[Iterable[int]], None]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from triton_mutlint.kernel_source.helpers import Helper, Program
-from triton_mutlint.kernel_source.learned.facts import facts
+from triton_mutlint.kernel_source.learned import marks
+from triton_mutlint.kernel_source.learned.learned_walk import LearningWalk
 from triton_mutlint.kernel_source.learned.learning import Learning
-from triton_mutlint.kernel_source.slots import Slot
+from triton_mutlint.kernel_source.slots import Slot, Trace
+from triton_mutlint.kernel_source.values import MayBe
 from triton_mutlint.kernel_source.walk import Walk
 from triton_mutlint.signature.launch_sites import Passed, passed
 from triton_mutlint.source.walking import walk
@@ -94,3 +96,34 @@ def _gather(kernel: Kernel, program: Program) -> Evidence:
     dossiers = {p.name: Dossier(p, found.slots[p.name], launches.get(p.name, ()), kernel.namespace,
                                 found.learnt.pointers) for p in kernel.parameters}
     return Evidence(program, dossiers, found.learnt)
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """What the source tells about each parameter, and about the kernel as a whole."""
+
+    slots: Mapping[str, Slot]
+    learnt: Learning
+
+
+def facts(kernel: Kernel, program: Program) -> Facts:
+    """Walk the body of `kernel`, of whose parameters nothing is known."""
+    slots = {p.name: Slot(p.name, constexpr=p.is_constexpr) for p in kernel.parameters}
+    learnt = Learning()
+    walk = LearningWalk(program, learnt)
+    walk.of(Helper.of(kernel), {
+        name: MayBe(frozenset((name,)), is_open=True, trace=Trace(frozenset((slot,)))) for name, slot in slots.items()})
+    everything = list(_with_children(slots.values()))
+    marks.spread(everything)
+    marks.settle(everything)
+    for slot in everything:
+        if slot.models and slot.pointer:
+            learnt.pointers = True
+            learnt.loaded = learnt.loaded or slot.models_loaded
+    return Facts(slots, learnt)
+
+
+def _with_children(slots: Iterable[Slot]) -> Iterator[Slot]:
+    for slot in slots:
+        yield slot
+        yield from _with_children(slot.children.values())

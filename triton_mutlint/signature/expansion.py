@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from triton_mutlint.signature.heuristics import Heuristic
-from triton_mutlint.signature.tuned import Tuned
-from triton_mutlint.signature.variants import Index, changes, count, orders
+from triton_mutlint.signature.variants import Index, Tuned, changes, count, orders
 from triton_mutlint.spec.values import value_key
 from triton_mutlint.types import ArgType, ConstexprValue, Kernel, Variant
 

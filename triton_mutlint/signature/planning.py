@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterator, Mapping
 from triton_mutlint.kernel_source.dtypes import INTEGRAL
 from triton_mutlint.signature.evidence import Inferred
 from triton_mutlint.signature.expansion import Expansion, Sources, expand
-from triton_mutlint.signature.tuned import configs
-from triton_mutlint.signature.variants import with_choices
+from triton_mutlint.signature.variants import configs, with_choices
 from triton_mutlint.source.walking import dotted, walk
 from triton_mutlint.spec.bind import bind_arg, bind_entry, value_parameters
-from triton_mutlint.spec.errors import show_path
 from triton_mutlint.spec.model import KernelSpec, Spec
+from triton_mutlint.spec.nodes import show_path
 from triton_mutlint.spec.notation import TypeTextError
 from triton_mutlint.spec.values import text_of, type_of_value, unwrap_constexpr, value_key
 from triton_mutlint.types import (

@@ -18,7 +18,6 @@ from triton_mutlint.source.jit.live import imported
 from triton_mutlint.source.outline import Outline, outline
 from triton_mutlint.source.slicing.jitdefs import is_of_triton
 from triton_mutlint.source.slicing.loaded_modules import Modules
-from triton_mutlint.source.slicing.module_text import read_body
 from triton_mutlint.source.slicing.namespace import Namespace
 from triton_mutlint.source.slicing.needs import UNDEFINED, Need, Needs
 from triton_mutlint.source.slicing.spaces import Space
@@ -63,18 +62,6 @@ def load(
     except TooLongError as error:
         failure = Failure(Stage.LOAD, f"loading {source.display}: {error}", Location(source.display, 1))
         return FileResult.failed(source, failure)
-
-
-def kernels_by_text(source: SourceFile) -> tuple[str, ...]:
-    """The names of the jit functions that look like kernels, without executing anything; () for what does not parse."""
-    try:
-        file = outline(source.tree)
-    except StageError:
-        return ()
-    nodes = [found.node for found in file.jits if isinstance(found.node, ast.FunctionDef)]
-    called = called_from_outside({node.name: read_body(node).called for node in nodes})
-    launched = launches(file)
-    return tuple(dict.fromkeys(node.name for node in nodes if launched.is_kernel({node.name}, node, called)))
 
 
 _known: dict[tuple[str, str, tuple[str, ...]], Modules] = {}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from functools import partial, total_ordering
+from functools import total_ordering
 from types import SimpleNamespace
 from typing import Any
 
@@ -88,33 +88,6 @@ class Version:
         return self.text
 
 
-class InlineThread:
-    """`threading.Thread` that runs its target in `start`: sliced code never outlives its caller."""
-
-    def __init__(self, group: object = None, target: Any = None, name: str = "", args: Any = (), kwargs: Any = None,
-                 **options: Any) -> None:
-        self.name, self.daemon, self._run = name, True, partial(target, *args, **(kwargs or {})) if target else None
-
-    def start(self) -> None:
-        if self._run is not None:
-            self._run()
-
-    def join(self, timeout: float | None = None) -> None:
-        """It has run already."""
-
-
-def _probe(tool: str) -> Any:
-    """`subprocess.run` that starts nothing: only the target's own device tool seems to be there."""
-
-    def run(command: Any = "", *args: object, **kwargs: object) -> SimpleNamespace:
-        words = command.split() if isinstance(command, str) else [str(word) for word in command]
-        if not words or words[0].rpartition("/")[2] != tool:
-            raise FileNotFoundError(f"nothing is run while a file is loaded: {command}")
-        return SimpleNamespace(returncode=0, stdout="", stderr="")
-
-    return run
-
-
 def known_facts(backend: str, arch: str) -> dict[str, Any]:
     """Dotted name → value. `backend` is `cuda` or `hip`, `arch` as in a target (`90`, `gfx942`)."""
     cuda = backend == "cuda"
@@ -134,8 +107,6 @@ def known_facts(backend: str, arch: str) -> dict[str, Any]:
         "torch.version.cuda": "13.0" if cuda else None,
         "torch.version.hip": None if cuda else "7.0",
         "torch.version.xpu": None,
-        "subprocess.run": _probe("nvidia-smi" if cuda else "rocm-smi"),
-        "threading.Thread": InlineThread,
         "torch.finfo": format_info,
         "torch.iinfo": format_info,
         "torch.cuda.is_available": lambda: True,

@@ -13,9 +13,8 @@ import yaml
 
 from triton_mutlint.basics import flat
 from triton_mutlint.spec.bind import UnknownNameError, bind_arg, module_resolver, value_parameters
-from triton_mutlint.spec.errors import SpecError
 from triton_mutlint.spec.model import ArgSpec
-from triton_mutlint.spec.nodes import parse_yaml
+from triton_mutlint.spec.nodes import SpecError, parse_yaml
 from triton_mutlint.spec.notation import DOTTED
 from triton_mutlint.spec.values import value_key
 from triton_mutlint.types import (

@@ -10,9 +10,8 @@ from typing import Any
 
 from triton_mutlint.basics import did_you_mean, nearest, plural
 from triton_mutlint.source.slicing.stubs import Missing
-from triton_mutlint.spec.errors import show_path
 from triton_mutlint.spec.model import ArgSpec, KernelSpec, SpecValue
-from triton_mutlint.spec.nodes import Node
+from triton_mutlint.spec.nodes import Node, show_path
 from triton_mutlint.spec.notation import (
     DOTTED,
     Resolve,

@@ -10,8 +10,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from triton_mutlint.spec.errors import KeyPath
-from triton_mutlint.spec.nodes import Node
+from triton_mutlint.spec.nodes import KeyPath, Node
 from triton_mutlint.types import EMPTY, ArgType, Location
 
 _LINE = re.compile(r"(.*[^:]):(\d+)")

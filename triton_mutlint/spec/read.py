@@ -7,9 +7,8 @@ from pathlib import Path
 
 from triton_mutlint.basics import nearest_rule
 from triton_mutlint.process.inputs import note_name, read
-from triton_mutlint.spec.errors import SpecError, SpecProblem
 from triton_mutlint.spec.model import ArgSpec, Declared, GlobalSpec, KernelSpec, Spec
-from triton_mutlint.spec.nodes import Entry, Node, parse_yaml
+from triton_mutlint.spec.nodes import Entry, Node, SpecError, SpecProblem, parse_yaml
 from triton_mutlint.spec.schema import SPEC
 from triton_mutlint.types import Location
 

@@ -223,7 +223,8 @@ SPEC = keys({
     }),
     "kernels": named(re.compile(r"(?s).+(?<!::)"),
                      "names no kernel; write name, a glob, or path/to/file.py::name", _KERNEL),
-    "ops": named(re.compile(r"\w+::\w[\w.]*"), "names no op of torch; write lib::op", keys({
+    "ops": named(re.compile(r"\w+::\w[\w.]*|[\w.]+:\w+"), "names no op of torch; write lib::op, or module:Function",
+                 keys({
         "args": named(_ELEMENT, _NO_PARAMETER, _each(_anything, _NO_VALUE), _PER_PARAMETER),
         "verify": keys({"shapes": _RUN["shapes"], "values": _RUN["values"], "skip": _reason,
                         "calls": _list_of(named(_ELEMENT, _NO_PARAMETER, _anything, _PER_PARAMETER),

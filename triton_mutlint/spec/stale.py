@@ -11,8 +11,8 @@ from pathlib import Path, PurePosixPath
 from triton_mutlint.basics import nearest
 from triton_mutlint.process.inputs import read
 from triton_mutlint.source.searching import walk
-from triton_mutlint.spec.errors import show_path
 from triton_mutlint.spec.model import Declared, KernelSpec, Spec, pattern_parts
+from triton_mutlint.spec.nodes import show_path
 from triton_mutlint.types import Kernel, Location, SourceFile
 
 MAX_FILES = 5000  # searched for a name before it is given the benefit of the doubt

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 from triton_mutlint.ttir.ir import UNKNOWN_LOC, Block, Loc, Op, ParseError, Region, Successor, no_attrs
-from triton_mutlint.ttir.lines import Fields, read_constant_shape, read_shape
 from triton_mutlint.ttir.locations import Locations
 from triton_mutlint.ttir.regions import IMPLICIT_YIELD, FunctionHeader
-from triton_mutlint.ttir.syntax import Head
+from triton_mutlint.ttir.syntax import Fields, Head, read_constant_shape, read_shape
 from triton_mutlint.ttir.types import UNKNOWN_TYPE, result_types
 
 _MAX_RESULTS = 100

@@ -11,9 +11,8 @@ import re
 from triton_mutlint.ttir.builder import CallFrame, OpBuilder, Values
 from triton_mutlint.ttir.ir import Function, Loc, Module, Op, ParseError
 from triton_mutlint.ttir.lexer import closing
-from triton_mutlint.ttir.lines import split_lines
 from triton_mutlint.ttir.regions import FUNCTIONS, MODULES, SPECIALIZED, read_arguments, read_function, read_opening
-from triton_mutlint.ttir.syntax import read_custom, read_generic
+from triton_mutlint.ttir.syntax import read_custom, read_generic, split_lines
 from triton_mutlint.ttir.types import result_types
 
 _OP = re.compile(r'\s*(?:(%[^ =,]+(?:, ?%[^ =,]+)*) = )?("?)([A-Za-z_]\w*(?:\.\w+)*)"?(.*)', re.DOTALL)

@@ -7,7 +7,7 @@ Nothing here imports triton or torch.
 
 from triton_mutlint.basics import EMPTY, MutlintError, Severity, UsageError
 from triton_mutlint.types.finding import Change, Environment, Finding, ListKind, Related, Report
-from triton_mutlint.types.kernel import Autotune, AutotuneConfig, FileResult, Kernel, Parameter, Reads
+from triton_mutlint.types.kernel import Autotune, AutotuneConfig, FileResult, Kernel, Parameter
 from triton_mutlint.types.op import Declaration, HostEffect, OpArgument, OpMutation, OpReport, Problem
 from triton_mutlint.types.plan import (
     ArgType,

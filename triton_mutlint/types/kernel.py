@@ -107,20 +107,6 @@ class Kernel:
 
 
 @dataclass(frozen=True)
-class Reads:
-    """The files that an answer comes from, where names were looked for, and whether that is all that it depends on."""
-
-    files: tuple[str, ...] = ()
-    looks: tuple[tuple[str, str], ...] = ()
-    is_all: bool = True
-
-    def joined(self, other: Reads) -> Reads:
-        """What both of two answers come from."""
-        files, looks = dict.fromkeys((*self.files, *other.files)), dict.fromkeys((*self.looks, *other.looks))
-        return Reads(tuple(files), tuple(looks), self.is_all and other.is_all)
-
-
-@dataclass(frozen=True)
 class FileResult:
     """One file: its kernels and helpers in line order, failures by name, and a report on each kernel.
 

@@ -81,7 +81,8 @@ class OpArgument:
 class OpReport:
     """The verdict on one torch op, the union over its implementations.
 
-    `form` is how it is registered ("custom_op", "triton_op", "define", "registrar", "jax"). `gaps` are what its code
+    `form` is how it is registered ("custom_op", "triton_op", "define", "registrar", "jax"; "function" is
+    an autograd function, of which the gradients that `backward` is given are arguments too). `gaps` are what its code
     does with the arguments that was not understood. `unwrapped` are launches of a triton_op that do without
     `wrap_triton`, by kernel. `unmarked` are the inputs that an `autograd.Function` writes without `mark_dirty`;
     `fake_problems` say where the fake function surely gives something else.

@@ -1,15 +1,22 @@
-"""From verdicts to runs: which variants, with which values, on which grids."""
+"""From verdicts to runs: which variants, with which values, on which grids; and running them in other processes."""
 
 from __future__ import annotations
 
+import os
+import pickle
 import re
+import signal
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
 from triton_mutlint.analysis import VariantEffects
-from triton_mutlint.lowering.arguments import flat_args
+from triton_mutlint.config.request import Progress, silent
+from triton_mutlint.lowering.lower import flat_args
 from triton_mutlint.run.plan import Specs
 from triton_mutlint.spec.as_yaml import argument_spec, argument_text, plain_text
 from triton_mutlint.spec.model import KernelSpec
@@ -23,10 +30,11 @@ from triton_mutlint.types import (
     PointerType,
     ScalarType,
     Status,
+    UsageError,
     Variant,
 )
 from triton_mutlint.verify.model import VerifySubject
-from triton_mutlint.verify.wire import FILLS, Job, RunCase, Settings, VariantCase
+from triton_mutlint.verify.wire import FILLS, Finished, Job, RunCase, Settings, VariantCase, Work
 
 MAX_VARIANTS = 12  # that are run of one kernel
 ENOUGH = 16  # runs of one variant
@@ -213,3 +221,44 @@ def _read(path: Any) -> str:
         return str(path.read_text(encoding="utf-8", errors="replace"))
     except OSError:
         return ""
+
+
+def run_jobs(jobs: Sequence[Work], progress: Progress = silent) -> list[Finished]:
+    """What each job gave, in their order.
+
+    Raises UsageError where the process for them does not start, or is lost. Every process has ended on return.
+    """
+    found: dict[int, Finished] = {}
+    if not jobs:
+        return []
+    progress(0, len(jobs), f"running {jobs[0].name}")
+    command = [sys.executable, "-m", "triton_mutlint.verify.running.server"]
+    with tempfile.TemporaryFile("w+") as errors, subprocess.Popen(  # noqa: S603 - this package
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, start_new_session=True,
+            env=_environment(jobs[0].settings.device)) as process:
+        assert process.stdin is not None, "a pipe"
+        assert process.stdout is not None, "a pipe"
+        try:
+            pickle.dump(list(jobs), process.stdin)
+            process.stdin.flush()
+            while len(found) < len(jobs):
+                number, finished = pickle.load(process.stdout)  # noqa: S301 - this package wrote it
+                found[number] = finished
+                progress(len(found), len(jobs), f"ran {jobs[number].name}")
+        except (EOFError, OSError) as error:
+            errors.seek(0)
+            lines = errors.read().strip().splitlines()
+            raise UsageError(f"the process for runs was lost: {lines[-1] if lines else 'no message'}") from error
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)  # and what it forked
+    return [found[number] for number in range(len(jobs))]
+
+
+def _environment(device: str) -> Mapping[str, str]:
+    """This process's, with the interpreter on or off from the start: Triton's own functions are made then."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"  # asking for GPUs otherwise spoils them for what is forked
+    environment.pop("TRITON_INTERPRET", None)
+    if device == "cpu":
+        environment["TRITON_INTERPRET"] = "1"
+    return environment

@@ -125,6 +125,7 @@ class OpArgumentOutcome:
     is_same: bool = False
     first: Mapping[str, str] | None = None
     not_reached: tuple[str, ...] = ()
+    in_backward: bool = False  # of an autograd function: it alone was seen to write it
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from pathlib import Path
 from pprint import pformat
 
 from triton_mutlint.types import UsageError
+from triton_mutlint.verify.jobs import run_jobs
 from triton_mutlint.verify.model import KernelOutcome
-from triton_mutlint.verify.pool import run_jobs
 from triton_mutlint.verify.wire import Job, RunCase, RunResult
 from triton_mutlint.version import __version__
 

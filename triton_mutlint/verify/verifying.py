@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
@@ -14,13 +15,21 @@ from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.lowering.triton_api import triton_version
 from triton_mutlint.run.lint import Question, Run
 from triton_mutlint.run.run import compiling, sources_of
-from triton_mutlint.types import FileResult, Kernel, KernelReport, Target, UsageError, Variant
-from triton_mutlint.verify.jobs import Cases, cases_of, subject_of
-from triton_mutlint.verify.judge import failing_run, outcome_of
-from triton_mutlint.verify.model import KernelOutcome, Outcome, VerifyReport, VerifySubject
-from triton_mutlint.verify.pool import run_jobs
+from triton_mutlint.types import (
+    FileResult,
+    Kernel,
+    KernelReport,
+    Mutation,
+    ParameterKind,
+    ParameterReport,
+    Target,
+    UsageError,
+    Variant,
+)
+from triton_mutlint.verify.jobs import Cases, cases_of, run_jobs, subject_of
+from triton_mutlint.verify.model import Agreement, KernelOutcome, Outcome, ParameterOutcome, VerifyReport, VerifySubject
 from triton_mutlint.verify.reproducer import write_reproducer
-from triton_mutlint.verify.wire import Settings
+from triton_mutlint.verify.wire import Difference, Finished, Job, RunCase, RunResult, Settings
 
 
 def verify(request: Request, settings: Settings, output: Path | None, progress: Progress) -> VerifyReport:
@@ -79,3 +88,98 @@ def _outcomes(subjects: list[tuple[VerifySubject, tuple[Path, ...]]], settings: 
             case = failing_run(subject.job, outcome, finished)
             outcome = replace(outcome, reproducer=write_reproducer(subject.job, case, sources, outcome, output))
         yield outcome
+
+
+_ADDRESSED = (ParameterKind.POINTER, ParameterKind.DESCRIPTOR)
+
+
+def outcome_of(subject: VerifySubject, finished: Finished | None, device: str) -> KernelOutcome:
+    """The outcome of one kernel; `finished` is None where nothing was run."""
+    report, job = subject.report, subject.job
+    if job is None or finished is None:
+        outcome = Outcome.NO_VERDICT if report.failure is not None else Outcome.NOT_RUN
+        return KernelOutcome(report.name, report.location, outcome, device, refused=subject.refused,
+                             failure=report.failure)
+    good = [_trusted(r, device) for r in finished.results if r.status == "ok"]
+    parameters = _parameters(report, job, good)
+    leaked = sorted({name for r in good for name in r.leaked if name not in job.variant_of(r.run).written})
+    failed = bool(leaked) or any(p.agreement is Agreement.MISSED for p in parameters)
+    outcome = Outcome.FAILED if failed else Outcome.RAN if good else Outcome.NOT_RUN
+    outside: Counter[str] = Counter()
+    for result in good:
+        outside.update(result.outside)
+    return KernelOutcome(
+        report.name, report.location, outcome, device, parameters if good else (), len(job.runs), len(good),
+        problems_of(finished.results, finished.given_up), tuple(sorted(outside.items())),
+        sum(r.read_outside for r in good), tuple(leaked),
+        _largest(good), finished.refused, seconds=sum(r.seconds for r in finished.results),
+    )
+
+
+def _trusted(result: RunResult, device: str) -> RunResult:
+    """On a GPU a write beside one tensor may have hit another: such a run shows nothing unexpected for certain."""
+    if device == "cpu" or not result.outside:
+        return result
+    return replace(result, changed=(), through=(), leaked=(), differences=())
+
+
+def failing_run(job: Job, outcome: KernelOutcome, finished: Finished) -> RunCase | None:
+    """The first run that shows the failure of `outcome`."""
+    for result in finished.results:
+        missed = {*result.changed, *result.leaked} - set(job.variant_of(result.run).written)
+        through = set(result.through) - set(job.variant_of(result.run).through)
+        if result.status == "ok" and (missed | through) & {*outcome.missed, *outcome.leaked}:
+            return job.runs[result.run]
+    return None
+
+
+def _parameters(report: KernelReport, job: Job, good: list[RunResult]) -> tuple[ParameterOutcome, ...]:
+    """What each parameter's memory and what its addresses lead to were predicted to be, and were."""
+    named = {write.through for write in report.indirect_writes}
+    through = named.union(*(r.through for r in good))
+    found = []
+    for p in report.parameters:
+        if p.kind not in _ADDRESSED:
+            continue
+        predicted, when = p.mutation, p.when
+        if predicted is Mutation.UNWRITTEN and any(p.name in variant.written for variant in job.variants):
+            predicted, when = Mutation.CONDITIONAL, ("launched as recorded",)  # which the spec's lists leave out
+        seen = [r.run for r in good if p.name in r.changed or p.name in r.leaked]
+        outside = [run for run in seen if p.name not in job.variant_of(run).written]
+        found.append(_parameter(p, job, predicted, when, seen, outside))
+    for p in report.parameters:
+        if p.name in through:
+            predicted = Mutation.WRITTEN if p.name in named else Mutation.UNWRITTEN
+            seen = [r.run for r in good if p.name in r.through]
+            outside = [run for run in seen if p.name not in job.variant_of(run).through]
+            found.append(replace(_parameter(p, job, predicted, (), seen, outside), through=True))
+    return tuple(found)
+
+
+def _parameter(parameter: ParameterReport, job: Job, predicted: Mutation, when: tuple[str, ...], seen: list[int],
+               outside: list[int]) -> ParameterOutcome:
+    """`seen` are the runs that showed a write, `outside` those among them whose variant was predicted to make none."""
+    may = predicted is not Mutation.UNWRITTEN and not outside
+    if seen:
+        agreement = Agreement.CONFIRMED if may else Agreement.MISSED
+    else:
+        agreement = Agreement.UNCONFIRMED if may else Agreement.UNTOUCHED
+    first = job.runs[(outside or seen)[0]] if seen else None
+    return ParameterOutcome(parameter.name, parameter.type, predicted, when, agreement, len(seen), first=first)
+
+
+def problems_of(results: Sequence[RunResult], given_up: int) -> tuple[tuple[str, str, int], ...]:
+    """The runs that gave nothing, as (status, message, how many)."""
+    counts = Counter((r.status, r.message) for r in results if r.status != "ok")
+    left_out = (("skipped", "left out after those", given_up),) if given_up else ()
+    return (*((status, message, count) for (status, message), count in counts.most_common()), *left_out)
+
+
+def _largest(good: list[RunResult]) -> tuple[Difference, ...]:
+    """Per output, the run on clones that was furthest from the run in place."""
+    found: dict[str, Difference] = {}
+    for result in good:
+        for apart in result.differences:
+            if apart.parameter not in found or apart.largest > found[apart.parameter].largest:
+                found[apart.parameter] = apart
+    return tuple(found[name] for name in sorted(found))

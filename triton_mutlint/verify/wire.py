@@ -137,7 +137,8 @@ class RunResult:
     passed; `differences` compare those clones with the run in place.
 
     Of an op, `given` is the call as texts; `same` are arguments that were written with the values that they held,
-    `returned` those that a result shares memory with, `reached` the numbers of the job's places that were executed.
+    `returned` those that a result shares memory with, `reached` the numbers of the job's places that were executed,
+    `later` those that an autograd function wrote in `backward` alone.
     """
 
     run: int
@@ -154,6 +155,7 @@ class RunResult:
     same: tuple[str, ...] = ()
     returned: tuple[str, ...] = ()
     reached: tuple[int, ...] = ()
+    later: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

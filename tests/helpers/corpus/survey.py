@@ -19,8 +19,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from triton_mutlint.config.request import Request
-from triton_mutlint.config.settings import Config
+from triton_mutlint.config.request import Config, Request
 from triton_mutlint.lowering import triton_api
 from triton_mutlint.run import lint as linting
 from triton_mutlint.run.judge import report_on

@@ -17,8 +17,7 @@ from click.shell_completion import CompletionItem
 from triton_mutlint.basics import UsageError
 from triton_mutlint.cache.store import default_folder
 from triton_mutlint.config.file import load
-from triton_mutlint.config.request import Request
-from triton_mutlint.config.settings import Config, read_selector
+from triton_mutlint.config.request import Config, Request, read_selector
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)

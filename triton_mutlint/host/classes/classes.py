@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from triton_mutlint.host.classes.names import NameLookup
 from triton_mutlint.host.modules.module import External
+from triton_mutlint.host.modules.modules import in_python, in_python_module
 from triton_mutlint.host.state.state import State, state_scope
 from triton_mutlint.host.values.groups import Arguments
 from triton_mutlint.host.values.values import (
@@ -51,7 +52,9 @@ class Classes(NameLookup):
 
     def _own_member(self, owner: ClassValue, name: str) -> Value | None:
         value = self.members(owner).get(name)
-        return None if value is None else self.as_member(owner, replace(value, constant=None))
+        if value is None or self.state.importing or not self.world.modules.is_field_given(name):
+            return value and self.as_member(owner, value)
+        return self.as_member(owner, replace(value, constant=None))
 
     def members(self, owner: ClassValue) -> Mapping[str, Value]:
         """What the body of a class binds; one that is defined in a function is run by itself."""
@@ -64,8 +67,8 @@ class Classes(NameLookup):
                 return Value()
 
             self.apart(work, self.top(owner.module))
-            for value in known[id(owner.node)].values():
-                self.loosen(value, False)
+            for name, value in known[id(owner.node)].items():
+                self.loosen(value, self.world.modules.is_field_changed(name))
         return known[id(owner.node)]
 
     def class_body(self, node: ast.ClassDef) -> Mapping[str, Value]:
@@ -122,7 +125,7 @@ class Classes(NameLookup):
         found: list[ClassValue] = []
         for node in owner.node.bases:
             value = self.evaluate_in(node, State(), self.top(owner.module))
-            found.extend(t for t in value.things if isinstance(t, ClassValue) and t != owner)
+            found.extend(made for t in value.things if isinstance(made := written_out(t), ClassValue) and made != owner)
         return found
 
     # ------------------------------------------------------------------ members as they are given
@@ -191,6 +194,15 @@ class Classes(NameLookup):
                     found.append(self.call(method, Arguments(given), node))
                     break
         return join(*found) if found else None
+
+
+def written_out(item: Thing) -> Thing:
+    """A class or function of the library that is followed as code of the project is; anything else is itself."""
+    found = in_python(item.name) if isinstance(item, External) else None
+    if found is None:
+        return item
+    made = ClassValue if isinstance(found, ast.ClassDef) else FunctionValue
+    return made(in_python_module(), found)  # type: ignore[arg-type]  # it is one or the other
 
 
 def _merged(orders: list[list[ClassValue]]) -> list[ClassValue]:

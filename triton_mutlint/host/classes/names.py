@@ -196,10 +196,10 @@ class NameLookup(Core):
                 pending.extend((inner, altered) for inner in state.holds(held))
                 things.extend(held.things)
             if content.kind != "tuple":
-                fields = {key: replace(held, constant=None) for key, held in content.fields.items()}
-                for key in fields if content.kind == "object" else ():
-                    if isinstance(key, str) and self.world.modules.is_field_given(key):
-                        fields[key] = join(fields[key], UNSEEN)
+                is_object, fields = content.kind == "object", {}
+                for key, held in content.fields.items():
+                    given = is_object and isinstance(key, str) and self.world.modules.is_field_given(key)
+                    fields[key] = join(held, UNSEEN) if given else held if is_object else replace(held, constant=None)
                 content = replace(content, fields=fields, rest=replace(content.rest, constant=None))
                 state.store(cell, replace(content.spread(UNSEEN), size=None) if altered else content)
 

@@ -45,8 +45,9 @@ class Operators(Elements):
     def _compare(self, node: ast.Compare) -> Value:
         values = [self.evaluate(part) for part in (node.left, *node.comparators)]
         if len(values) == 2:
-            if isinstance(node.ops[0], (ast.In, ast.NotIn)) and self._holds(values[1], values[0]):
-                return constant(isinstance(node.ops[0], ast.In))
+            held = self._holds(values[1], values[0]) if isinstance(node.ops[0], (ast.In, ast.NotIn)) else None
+            if held is not None:
+                return constant(held is isinstance(node.ops[0], ast.In))
             folded = self.compared(node.ops[0], values[0], values[1])
             if folded is not None:
                 return folded
@@ -68,11 +69,17 @@ class Operators(Elements):
         theirs = self.special(right, names[::-1], (left,), node)
         return join(ours or Value(), theirs or Value()) if ours or theirs else None
 
-    def _holds(self, container: Value, key: Value) -> bool:
-        """Whether a value is a dict that has the key for certain."""
+    def _holds(self, container: Value, key: Value) -> bool | None:
+        """Whether a value is a dict that has the key, or holds it among plain elements, where that is certain."""
         if key.constant is None or not container.cells or container.things or container.roots or container.kind:
-            return False
-        return all(c.kind == "dict" and c.has(key.constant[1]) for c in self.state.contents(container))
+            return None
+        contents = self.state.contents(container)
+        if all(c.kind == "dict" and c.has(key.constant[1]) for c in contents):
+            return True
+        listed = contents[0].in_order() if len(contents) == 1 else None
+        if listed is None or any(one.constant is None for one in listed):
+            return None
+        return any(one.constant is not None and key.constant[1] == one.constant[1] for one in listed)
 
     def compared(self, op: ast.cmpop, left: Value, right: Value) -> Value | None:
         if isinstance(op, (ast.Is, ast.IsNot)) and right.is_constant(None):

@@ -78,7 +78,8 @@ class Launching(FollowsTuners):
         ruled_out = off
         if odd:  # its variants hold for launches of what tunes it
             ruled_out = {p.name for p in verdict.parameters if p.kind is not ParameterKind.CONSTEXPR}
-        elif bound.extra_rest is None and bound.spare_rest is None and fixes_a_branch(kernel.node, bound.values):
+        elif bound.extra_rest is None and bound.spare_rest is None and fixes_a_branch(
+                kernel.node, bound.values, held.keys()):
             ruled_out = {*ruled_out, *(p.name for p in verdict.parameters if p.mutation in _WRITTEN)}
         passed = {**bound.values, **{n: v[0] for n, v in tuned.items() if v is not None and len(v) == 1}}
         found = self._beyond(verdict, kernel, passed, ruled_out)

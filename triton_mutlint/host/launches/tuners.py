@@ -167,18 +167,15 @@ def switched_off(parameter: ParameterReport, held: Mapping[str, frozenset[str]])
     return all(any(name in held and text not in held[name] for name, text in needed.items()) for needed in conditions)
 
 
-def fixes_a_branch(kernel: ast.FunctionDef, given: Mapping[str, Value]) -> bool:
-    """Whether a launch passes, or leaves at its default, a flag or number that the kernel tests."""
+def fixes_a_branch(kernel: ast.FunctionDef, given: Mapping[str, Value], decided: Set[str]) -> bool:
+    """Whether a launch passes, or leaves at its default, a plain value that the kernel tests, and not in `decided`."""
     left = {name: default.value for name, default in defaults(kernel.args).items()
             if name not in given and isinstance(default, ast.Constant)}
     passed = {name: value.constant[1] for name, value in given.items() if value.constant is not None}
-    known = {name for name, value in {**left, **passed}.items() if isinstance(value, (bool, int))}
-    constexpr = {a.arg for a in ast.walk(kernel.args) if isinstance(a, ast.arg) and a.annotation is not None
-                 and "constexpr" in ast.unparse(a.annotation)}
-    run_time = known - constexpr
+    known = {name for name, value in {**left, **passed}.items() if isinstance(value, (int, str))} - decided
     tests = (node.test for node in ast.walk(kernel) if isinstance(node, (ast.If, ast.IfExp)))
-    return bool(run_time) and any(
-        isinstance(name, ast.Name) and name.id in run_time for test in tests for name in ast.walk(test))
+    return bool(known) and any(
+        isinstance(name, ast.Name) and name.id in known for test in tests for name in ast.walk(test))
 
 
 def told(value: Value, state: State) -> LaunchArgument:

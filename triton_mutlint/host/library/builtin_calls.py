@@ -7,10 +7,10 @@ import builtins
 from collections.abc import Callable
 from dataclasses import replace
 
+from triton_mutlint.host.classes.classes import written_out
 from triton_mutlint.host.expressions.loops import MOST
 from triton_mutlint.host.library.containers import Containers
 from triton_mutlint.host.modules.module import External
-from triton_mutlint.host.modules.modules import in_python, in_python_module
 from triton_mutlint.host.values.groups import Arguments, Cell, sequence
 from triton_mutlint.host.values.values import (
     NONE,
@@ -19,7 +19,6 @@ from triton_mutlint.host.values.values import (
     UNSEEN,
     Attribute,
     ClassValue,
-    FunctionValue,
     Partial,
     ScopeId,
     Sort,
@@ -54,12 +53,8 @@ class Builtins(Containers):
 
     def _in_python(self, name: str, arguments: Arguments, node: ast.AST) -> Value | None:
         """What a part of the library gives that is followed as code of the project is."""
-        found = in_python(name)
-        if found is None:
-            return None
-        module = in_python_module()
-        made = ClassValue(module, found) if isinstance(found, ast.ClassDef) else FunctionValue(module, found)
-        return self.call(thing(made), arguments, node)
+        found = written_out(External(name))
+        return None if isinstance(found, External) else self.call(thing(found), arguments, node)
 
     def builtin(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
         special: Callable[..., Value] | None = getattr(self, f"_b_{name.replace('.', '_')}", None)
@@ -216,6 +211,10 @@ class Builtins(Containers):
         found = [self.attribute(value, "__class__", node)] if value.cells or value.roots else []
         found.extend(thing(t) for t in value.things if isinstance(t, ClassValue))
         return join(*found) if found else PLAIN if is_plain(value) else UNSEEN
+
+    def _b_bool(self, arguments: Arguments, node: ast.AST) -> Value:
+        certain = self.tested(arguments.get(0) or NONE, node)
+        return PLAIN if certain is None else constant(certain)
 
     def _b_isinstance(self, arguments: Arguments, node: ast.AST) -> Value:
         self._special_methods("isinstance", arguments, node)

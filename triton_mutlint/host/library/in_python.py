@@ -105,6 +105,28 @@ class types_SimpleNamespace:
             setattr(self, name, value)
 
 
+class threading_local:
+    pass
+
+
+def operator_methodcaller(name: str, *given: Any, **named: Any) -> Any:
+    return lambda owner: getattr(owner, name)(*given, **named)
+
+
+def torch_nn_ModuleList(modules: Any = ()) -> Any:  # noqa: N802 - its name
+    return list(modules)
+
+
+class torch_nn_Sequential:
+    def __init__(self, *modules: Any) -> None:
+        self.modules = modules
+
+    def __call__(self, given: Any) -> Any:
+        for module in self.modules:
+            given = module(given)
+        return given
+
+
 def typing_cast(kind: Any, value: Any) -> Any:
     return value
 
@@ -144,6 +166,14 @@ class contextlib_nullcontext:
         return None
 
 
+class contextlib_AbstractContextManager:
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        return None
+
+
 class contextlib_closing:
     def __init__(self, thing: Any) -> None:
         self.thing = thing
@@ -171,6 +201,11 @@ class contextlib_ExitStack:
     def callback(self, function: Any, *given: Any, **named: Any) -> Any:
         self.exits.append(lambda *raised: function(*given, **named) and None)
         return function
+
+    def pop_all(self) -> Any:
+        made = contextlib_ExitStack()
+        made.exits, self.exits = self.exits, []
+        return made
 
     def close(self) -> None:
         self.__exit__(None, None, None)

@@ -139,9 +139,12 @@ class Interpreter(Builtins, Launching):
         kernel = launched(attribute)
         if kernel is not None:
             return self.launch(kernel, name, arguments, node)
-        contents = self.state.contents(owner) if name == "_replace" else []
+        contents = self.state.contents(owner) if name in ("_replace", "_asdict") else []
         if contents and all(content.owner is not None for content in contents):  # named tuples
-            return self._f_dataclasses_replace(arguments.before(owner), node)
+            if name == "_replace":
+                return self._f_dataclasses_replace(arguments.before(owner), node)
+            named = {key: self.state.element(owner, key) for c in contents for key in c.fields if isinstance(key, str)}
+            return self.make(node, Cell(named, size=len(named), kind="dict"))
         classes = [t for t in owner.things if isinstance(t, ClassValue)]
         if name == "apply" and classes and self.is_autograd(classes[0]):
             return self.apply_autograd(classes[0], arguments, node)

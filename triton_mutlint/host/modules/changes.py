@@ -114,10 +114,15 @@ def _names_in(node: ast.expr) -> tuple[str, ...]:
 
 
 def given_fields(node: ast.AST) -> Iterator[str]:
-    """`o.x = v` anywhere but in constructors."""
+    """`o.x = v` and `setattr(o, "x", v)` anywhere but in constructors; "" for any name."""
     for inner in children(node):
         if isinstance(inner, ast.FunctionDef) and inner.name in ("__init__", "__post_init__", "__new__"):
             continue
         if isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store):
             yield inner.attr
+        elif isinstance(inner, ast.Attribute) and inner.attr == "__dict__":
+            yield ""
+        elif isinstance(inner, ast.Call) and dotted(inner.func)[-1:] in (("setattr",), ("__setattr__",), ("vars",)):
+            keys = [a.value for a in inner.args[:2] if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+            yield keys[0] if keys else ""
         yield from given_fields(inner)

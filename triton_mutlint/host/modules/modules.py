@@ -112,7 +112,8 @@ class HostModules:
 
     def is_field_given(self, name: str) -> bool:
         """Whether code of the files that were read gives objects an attribute of that name after they were made."""
-        return any(module is not None and name in module.given_fields for module in self._modules.values())
+        return any(module is not None and not module.given_fields.isdisjoint((name, ""))
+                   for module in self._modules.values())
 
     def _read(self, path: Path) -> HostModule | None:
         place = ModulePlace(path, self._finder.folders)

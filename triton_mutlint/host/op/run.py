@@ -10,6 +10,7 @@ from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.host.model import OpRegistration
 from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.op.verdict import analyze_op, unfinished
+from triton_mutlint.host.registrations.functions import autograd_functions
 from triton_mutlint.host.registrations.registrations import joined, registrations
 from triton_mutlint.host.state.core import Kernels, World
 from triton_mutlint.process.confined import limit
@@ -50,6 +51,7 @@ class OpsOf:
     kernels: Kernels
     seconds: float
     jobs: int
+    functions: bool = False  # autograd functions are followed as ops
 
     def steps(self, unread: frozenset[int]) -> Iterator[OpStep]:
         """Read all files but the `unread`, and follow what they register, telling of each step."""
@@ -62,7 +64,7 @@ class OpsOf:
                     found.extend(self._registered(source, modules))
                 except TooLongError as error:
                     yield OpStep(number, str(error))
-        ops = joined(found)
+        ops = [*joined(found), *(self._functions(modules, unread) if self.functions else ())]
         if not ops:
             return
         by_name: dict[str, list[OpRegistration]] = {}
@@ -83,6 +85,13 @@ class OpsOf:
             return ()
         with watched(self.seconds):
             return list(registrations(module, modules, self.registrars))
+
+    def _functions(self, modules: HostModules, unread: frozenset[int]) -> Iterator[OpRegistration]:
+        world = World(modules, self.kernels, {})
+        for number, source in enumerate(self.sources):
+            module = modules.module(source.path) if number not in unread else None
+            if module is not None:
+                yield from autograd_functions(module, world)
 
     def _followed(self, ops: Sequence[OpRegistration], world: World) -> dict[int, OpReport]:
         """The reports on ops by number; what each process has left is given to another one where it dies."""

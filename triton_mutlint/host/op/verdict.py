@@ -11,6 +11,7 @@ from triton_mutlint.host.declarations.functions import AROUND, CONTAINERS, PLAIN
 from triton_mutlint.host.library.library import Interpreter
 from triton_mutlint.host.model import Form, Implementation, OpRegistration
 from triton_mutlint.host.modules.module import HostFunction
+from triton_mutlint.host.registrations.functions import differentiate, gradients
 from triton_mutlint.host.state.core import Activation, TooLargeError, World
 from triton_mutlint.host.state.effects import ByArgument, Effects
 from triton_mutlint.host.state.state import State, outlives_call
@@ -98,7 +99,8 @@ def _root(name: str, annotation: ast.expr | None, scope: tuple[object, ...], sta
         return tensor
     held = set(words(annotation))
     if held - AROUND and held - AROUND <= PLAIN_TYPES:
-        return replace(PLAIN, wide=all(set(words(choice)) & _LISTS for choice in _choices(annotation)))
+        return replace(PLAIN, wide=all(set(words(choice)) & _LISTS for choice in _choices(annotation)),
+                       some=not held & _NONE and not left_out)
     if not held & _NONE and not left_out and all("Tensor" in word for word in held - AROUND):
         tensor = given_tensor(name)
     if not any("Tensor" in word for word in held):
@@ -130,7 +132,7 @@ def analyze_op(op: OpRegistration, world: World | None) -> OpReport:
 
     `world` is not asked where there are none.
     """
-    names = list(op.arguments or _names(op))
+    names = [*(op.arguments or _names(op)), *gradients(op)]
     merged = Effects()
     if op.functions:
         assert world is not None, "an implementation is interpreted in a world"
@@ -143,9 +145,9 @@ def analyze_op(op: OpRegistration, world: World | None) -> OpReport:
         for name in names:
             merged.unknown.setdefault(name, {}).update(merged.gaps)
     merged.settle()
-    found = [_argument(name, i, merged) for i, name in enumerate(names)]
     return OpReport(
-        op.name, op.form.value, op.location, op.declaration, tuple(found), tuple(merged.kernels),
+        op.name, op.form.value, op.location, op.declaration,
+        tuple(_argument(name, i, merged) for i, name in enumerate(names)), tuple(merged.kernels),
         tuple(sorted(merged.gaps)), tuple(merged.unwrapped) if op.form is Form.TRITON_OP else (),
         tuple(merged.unmarked), tuple(fake_problems(op.functions, op.fakes)),
     )
@@ -167,8 +169,7 @@ def _names(op: OpRegistration) -> tuple[str, ...]:
 def _run(op: OpRegistration, one: Implementation, names: Sequence[str], interpreter: Interpreter) -> None:
     """Interpret one implementation."""
     module, function = one.module, one.node
-    scope = ("op", module.display, function.lineno, function.col_offset)
-    interpreter.scopes[scope] = None
+    interpreter.scopes[scope := ("op", module.display, function.lineno, function.col_offset)] = None
     start = State(base=interpreter.module_state.heap, scopes=interpreter.scopes)
     try:
         for _ in range(_CALLS):
@@ -193,8 +194,7 @@ def _call(op: OpRegistration, one: Implementation, interpreter: Interpreter, sta
     """Interpret one call of it."""
     module, function = one.module, one.node
     here = Activation(module, getattr(function, "name", "<lambda>"), scope, None, function, chain=scope)
-    interpreter.steps = 0
-    interpreter.active[:] = [here]
+    interpreter.steps, interpreter.active[:] = 0, [here]
     interpreter.state, interpreter.here = state, here
     here.entry.update(entry(op, function, scope, state))
     called = interpreter.registered(one)
@@ -204,10 +204,11 @@ def _call(op: OpRegistration, one: Implementation, interpreter: Interpreter, sta
         interpreter.here = replace(interpreter.top(module), chain=scope)
         interpreter.active.clear()
         result = interpreter.call(called, _passed(function, here.entry, state), function)
+        differentiate(op, interpreter, function)
+    returned, maybe = interpreter.effects.returned, interpreter.effects.maybe_returned
     for effect, value in interpreter.escaped:
         interpreter.effects.gap(effect, state, [value])
     interpreter.escaped.clear()
-    returned, maybe = interpreter.effects.returned, interpreter.effects.maybe_returned
     for value in _results([*here.results, result], state):  # not what code that is not understood was given
         maybe.update(dict.fromkeys(value.same | value.maybe))
         returned.update(() if value.mixed else dict.fromkeys(value.same))
@@ -288,8 +289,7 @@ def unforeseen(state: State, shared: State) -> bool:
         if content.rest != before.rest or not all(before.fields.get(key, PLAIN).kind & Sort.OTHER for key in changed):
             return True
     return any(not shared.names.get(scope, {}).get(name, PLAIN).kind & Sort.OTHER
-               for scope, names in state.names.items() if outlives_call(scope) and scope[0] != "module"
-               for name in names)
+               for scope, names in state.names.items() if outlives_call(scope) for name in names)
 
 
 def _earlier(value: Value) -> Value:

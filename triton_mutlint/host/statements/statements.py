@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from triton_mutlint.host.expressions.operators import method_name
@@ -175,10 +175,10 @@ class Statements(Exits):
             if certain is False:
                 continue
             self.state = falls.copy()
-            for pattern in ast.walk(case.pattern):
+            for pattern, value in self._parts(case.pattern, whole, part):
                 bound = getattr(pattern, "name", None) or getattr(pattern, "rest", None)
                 if isinstance(bound, str):
-                    self.state.put(self.scope_of(bound), bound, whole if pattern is case.pattern else part)
+                    self.state.put(self.scope_of(bound), bound, value)
             if case.guard is not None:
                 certain = self.condition(case.guard) and certain
             after = either(after, self.block(case.body, self.state))
@@ -197,7 +197,27 @@ class Statements(Exits):
             return truth(self.compared(ast.Is(), value, constant(pattern.value)) or PLAIN)
         if isinstance(pattern, ast.MatchValue):
             return truth(self.compared(ast.Eq(), value, self.evaluate(pattern.value)) or PLAIN)
-        return None
+        listed = self._each(pattern, value)
+        answers = {self._matches(*pair) for pair in listed or ()}
+        return None if listed is None or None in answers else False not in answers
+
+    def _each(self, pattern: ast.pattern, value: Value) -> list[tuple[ast.pattern, Value]] | None:
+        """The elements of a tuple or list, each with the pattern that it must have, where they are known."""
+        listed = self.state.listed(value) if isinstance(pattern, ast.MatchSequence) else None
+        if not isinstance(pattern, ast.MatchSequence) or listed is None or len(listed) != len(pattern.patterns):
+            return None
+        starred = any(isinstance(one, ast.MatchStar) for one in pattern.patterns)
+        return None if starred else list(zip(pattern.patterns, listed, strict=True))
+
+    def _parts(self, pattern: ast.pattern, value: Value, part: Value) -> Iterator[tuple[ast.pattern, Value]]:
+        """The patterns in a pattern, and what each is matched with: any `part` where that is not known."""
+        yield pattern, value
+        listed = self._each(pattern, value)
+        if listed is None:
+            inner = value if isinstance(pattern, (ast.MatchAs, ast.MatchOr)) else part
+            listed = [(one, inner) for one in ast.iter_child_nodes(pattern) if isinstance(one, ast.pattern)]
+        for one, held in listed:
+            yield from self._parts(one, held, part)
 
     # ------------------------------------------------------------------ loops
 

@@ -170,6 +170,8 @@ def _float_function(call: Call) -> Trace:
 
 
 def _elementwise(call: Call) -> Trace:
+    for value in (*call.args, *call.named.values()):
+        note(value.made.bare, "number", call.line)
     return blended(made(call.args))
 
 

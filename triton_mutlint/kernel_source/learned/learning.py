@@ -128,6 +128,7 @@ class Learning(Observer):
             return replace(value, trace=Trace(dtype="i1", tests=operand.made.decided))
         if isinstance(node.op, ast.Invert) and any(not s.constexpr for s in operand.made.bare):
             note(operand.made.bare, "integer", self.place.line)
+        note(operand.made.bare, "number", self.place.line)
         return replace(value, trace=operand.made)
 
     def chain(self, values: Sequence[MayBe], value: MayBe) -> MayBe:

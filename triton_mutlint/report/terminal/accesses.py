@@ -91,7 +91,7 @@ def _heading(kernel: KernelReport, place: ShownPlace, width: int) -> Lines:
     verb, when = "is" if len(named) == 1 else "are", ""
     mutations = {parameter.mutation for parameter in named}
     if place.kind is not AccessKind.READ and Mutation.WRITTEN not in mutations:
-        if mutations == {Mutation.CONDITIONAL} and len(named) == 1:
+        if mutations == {Mutation.CONDITIONAL} and len({parameter.condition for parameter in named}) == 1:
             when = f" when {named[0].condition or SOME}"
         else:
             verb = "may be"

@@ -3,20 +3,50 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 from rich.color import ColorSystem
 from rich.console import Console
 from rich.text import Text
 
+from triton_mutlint.basics import plural
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.terminal.findings_text import group_lines, grouped
-from triton_mutlint.report.terminal.kernel_text import kernel_lines
-from triton_mutlint.report.terminal.op_text import op_lines, stopped
-from triton_mutlint.report.terminal.overview import overview
-from triton_mutlint.report.terminal.style import DIM, FAILED, SEVERITY, STRONG, Lines, flow, noted, prose, to_ascii
-from triton_mutlint.report.terminal.summary import advice, sentence
-from triton_mutlint.types import Finding, KernelReport, Location, Report, Severity, Stage, Status
+from triton_mutlint.report.terminal.kernel_text import failure_words, kernel_lines, written_words
+from triton_mutlint.report.terminal.op_text import op_lines, op_words, stopped
+from triton_mutlint.report.terminal.style import (
+    DIM,
+    FAILED,
+    MUTATION,
+    NOTE,
+    PLACE,
+    SEVERITY,
+    STRONG,
+    Lines,
+    cells,
+    clean,
+    flow,
+    noted,
+    prose,
+    quote,
+    stands,
+    to_ascii,
+    words,
+)
+from triton_mutlint.report.terminal.summary import FIXABLE, advice, sentence
+from triton_mutlint.types import (
+    Finding,
+    KernelReport,
+    Location,
+    Mutation,
+    OpReport,
+    Related,
+    Report,
+    Severity,
+    Stage,
+    Status,
+)
 
 _LOUD = {"failed": FAILED, "error": SEVERITY[Severity.ERROR], "warning": SEVERITY[Severity.WARNING]}
 _CONSOLE = Console(color_system="standard", force_terminal=True, _environ={})
@@ -115,3 +145,138 @@ def _summary_lines(report: Report, width: int) -> Lines:
         piece.highlight_regex(r"^\d+ kernels?:|^no$", STRONG)
         piece.highlight_regex("^·$", DIM)
     return flow(pieces, width)
+
+
+_GUTTER = 6  # digits of a line number, right-aligned
+_NAME_LIMIT = 32  # cells: what stands after a longer name is not aligned with the rest
+
+_LIMITS = (4, 3, 2, 1)  # names in each list, where all of them take more lines
+
+_Row = tuple[Location, Text, Callable[[int], list[Text]]]  # where it is, its name, and what it does
+
+
+def overview(report: Report, options: RenderOptions) -> Iterator[Lines]:
+    """A block for each file that holds kernels or ops."""
+    rows = [*map(_kernel, report.kernels), *map(_op, report.ops)]
+    by_file: dict[str, list[_Row]] = {}
+    for row in sorted(rows, key=lambda row: (row[0].file, row[0].line, row[1].plain)):
+        by_file.setdefault(row[0].file, []).append(row)
+    for file, found in by_file.items():
+        fitting = [cells(name.plain) for _, name, _ in found if cells(name.plain) <= _NAME_LIMIT]
+        width = max(fitting, default=0)
+        yield [Text(clean(file), PLACE), *(line for row in found for line in _lines(row, width, options.width))]
+
+
+def _lines(row: _Row, name_width: int, width: int) -> Lines:
+    location, name, told = row
+    padding = " " * max(name_width - cells(name.plain), 0)
+    head = Text.assemble((f"{location.line:>{_GUTTER}}  ", DIM), name, f"{padding}  ")
+    whole, *shorter = (flow(told(limit), width, head, _GUTTER + 4) for limit in (0, *_LIMITS))
+    return whole if len(whole) == 1 else min((whole, *shorter), key=len)
+
+
+def _kernel(kernel: KernelReport) -> _Row:
+    def told(limit: int) -> list[Text]:
+        if kernel.status is Status.FAILED:
+            return failure_words(kernel)
+        if kernel.analyzed_variants == kernel.total_variants:
+            return written_words(kernel, limit)
+        shown = f"· {kernel.analyzed_variants} of {kernel.total_variants} variants"
+        return [*written_words(kernel, limit), *words(shown, MUTATION[Mutation.UNKNOWN])]
+
+    return kernel.location, Text(clean(kernel.name), STRONG), told
+
+
+def _op(op: OpReport) -> _Row:
+    return op.location, Text.assemble(("op ", DIM), (clean(op.name), STRONG)), partial(op_words, op)
+
+
+_PLACE = "\0"  # stands for the parameter in what several findings say alike
+
+
+@dataclass(frozen=True)
+class Group:
+    """Findings that have rule, severity, kernel, op and subject in common, in their order."""
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """What they say; those that differ in the parameter alone are one message that names all of them."""
+        return self._told(_statement if len(self.findings) > 1 else lambda finding: finding.message)
+
+    @property
+    def helps(self) -> tuple[str, ...]:
+        """What they advise, each once; advice that is the beginning of other advice is not repeated."""
+        told = [text for text in self._told(lambda finding: finding.help) if text]
+        return tuple(text for text in told if not any(o != text and o.startswith(text) for o in told))
+
+    @property
+    def places(self) -> tuple[Location, ...]:
+        """Where they are, one place for each line."""
+        return tuple({(f.location.file, f.location.line): f.location for f in reversed(self.findings)}.values())[::-1]
+
+    @property
+    def related(self) -> tuple[Related, ...]:
+        """What explains them: first what all have in common, then what explains one, with its parameter's name."""
+        first, *others = self.findings
+        common = [r for r in dict.fromkeys(first.related) if all(r in f.related for f in others)]
+        own = [Related(f"`{f.parameter}`: {r.message}" if f.parameter else r.message, r.location)
+               for f in self.findings for r in f.related if r not in common]
+        return tuple(dict.fromkeys((*common, *own)))
+
+    def _told(self, text_of: Callable[[Finding], str]) -> tuple[str, ...]:
+        names: dict[str, list[str]] = {}
+        for finding in self.findings:
+            quoted = f"`{finding.parameter}`"
+            names.setdefault(text_of(finding).replace(quoted, _PLACE), []).append(quoted)
+        return tuple(text.replace(_PLACE, ", ".join(dict.fromkeys(given))) for text, given in names.items())
+
+
+def _statement(finding: Finding) -> str:
+    """The message without the reason at its end, where a note gives that, too."""
+    reasons = (f": {related.message}" for related in finding.related)
+    return next((finding.message.removesuffix(r) for r in reasons if finding.message.endswith(r)), finding.message)
+
+
+def grouped(findings: Iterable[Finding]) -> Sequence[Group]:
+    """The findings in groups, in the order of the first of each."""
+    groups: dict[tuple[object, ...], list[Finding]] = {}
+    for finding in findings:
+        alone = finding.subject is None or finding.parameter is None
+        what = finding if alone else (finding.rule, finding.severity, finding.kernel, finding.op, finding.subject)
+        groups.setdefault((finding.suppressed, what), []).append(finding)
+    return [Group(tuple(found)) for found in groups.values()]
+
+
+def group_lines(group: Group, options: RenderOptions, quoted: set[Location]) -> Lines:
+    """The findings of one group; a line that is in `quoted` was shown before and is not quoted again."""
+    lines = _headline(group, options)
+    for message in group.messages:
+        lines += [line for part in message.splitlines() for line in prose(part, options.width)]
+    for place in group.places:
+        lines += _place(place, options, quoted)
+    for related in group.related:
+        lines += noted("note", related.message, options.width, 2) + _place(related.location, options, quoted)
+    return lines + [line for text in group.helps for line in noted("help", text, options.width, 2)]
+
+
+def _headline(group: Group, options: RenderOptions) -> Lines:
+    first, count = group.findings[0], len(group.findings)
+    style = DIM if first.suppressed else SEVERITY[first.severity]
+    pieces = [Text.assemble((f"{first.severity.value}[{first.rule}]", style), (f" {first.name}", DIM))]
+    if any(finding in options.fixes for finding in group.findings):
+        pieces.append(Text(FIXABLE, NOTE))
+    if count > 1:
+        pieces.append(Text(f"({plural(count, 'parameter')})", DIM))
+    if first.suppressed:
+        pieces.append(Text("(suppressed)", DIM))
+    return flow(pieces, options.width)
+
+
+def _place(location: Location, options: RenderOptions, quoted: set[Location]) -> Lines:
+    line = Text.assemble("    ", (stands(location, options), PLACE))
+    if location in quoted:
+        return [line]
+    quoted.add(location)
+    return [line, *quote(location, options)]

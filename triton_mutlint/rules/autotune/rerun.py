@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from triton_mutlint.analysis.constants import SAME_VALUE, constant_behind
 from triton_mutlint.analysis.lattice import Lattice
 from triton_mutlint.analysis.opaque import EXTERN, INLINE_ASM, OpaqueReader
+from triton_mutlint.analysis.printed import SAME_VALUE, constant_behind
 from triton_mutlint.analysis.solver import Solver
 from triton_mutlint.analysis.values import bits
 from triton_mutlint.rules.autotune.sites import OpSite, OpSites, Place

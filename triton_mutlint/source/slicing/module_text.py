@@ -48,7 +48,7 @@ class ModuleText:
     def body(self, node: ast.FunctionDef) -> Body:
         """What the body of one of its functions reads from outside."""
         if node not in self._bodies:
-            self._bodies[node] = read_body(node)
+            self._bodies[node] = _Reader().body(node)
         return self._bodies[node]
 
     @cached_property
@@ -97,11 +97,6 @@ class Body:
         """The last parts of names that may be jit functions."""
         chains = [use.chain for use in self.uses]
         return frozenset(name for chain in chains for name in (chain[:1] if chain[0] in TRITON else chain))
-
-
-def read_body(node: ast.FunctionDef) -> Body:
-    """What the body of a function reads from outside."""
-    return _Reader().body(node)
 
 
 class _Reader:

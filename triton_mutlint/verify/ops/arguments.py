@@ -22,8 +22,7 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from triton_mutlint.verify.ops.wire import Case, OpJob, Words
-from triton_mutlint.verify.running.memory import Allocation, RunMemory
-from triton_mutlint.verify.running.values import DIMENSIONS, element_bytes, filled, torch_dtype
+from triton_mutlint.verify.running.memory import DIMENSIONS, Allocation, RunMemory, element_bytes, filled, torch_dtype
 
 _TENSOR = re.compile(r"\*(\w+)\[([\d, ]*)(?:; ([\d, ]*))?\]")
 _SIZES = ((33,), (9, 17), (16, 16), (8,), (2, 4), (9, 11, 8), (2, 8, 16, 16), (2, 8, 9, 16))
@@ -55,11 +54,17 @@ class OpParameter:
 
 @dataclass(frozen=True)
 class CallableOp:
-    """An op that can be called."""
+    """An op that can be called.
 
-    call: Any  # with arguments by name
-    overload: Any  # torch's object for it
+    `call` and `program` take arguments by name; programs around the op call the latter. `schema` is None, and
+    `gradients` name what `backward` is given, where it is an autograd function.
+    """
+
+    call: Any
+    program: Any
     takes: list[OpParameter]
+    schema: Any
+    gradients: tuple[str, ...] | None = None
 
 
 def parameters(schema: Any) -> list[OpParameter]:
@@ -124,7 +129,7 @@ def _plain_calls(takes: Sequence[OpParameter], words: Words) -> Iterator[Case]:
 
 def _any_calls(takes: Sequence[OpParameter], words: Words, source: random.Random) -> Iterator[Case]:
     """Calls at random, without end: each tensor has its own type and rank, but all sizes are among few."""
-    dtypes = [_element(d) for d in words.dtypes] + ["fp32", "fp32", "bf16", "i8", "i32", "i64", "fp8e4nv", ""]
+    dtypes = [element_name(d) for d in words.dtypes] + ["fp32", "fp32", "bf16", "i8", "i32", "i64", "fp8e4nv", ""]
     while True:
         few = source.choice(((128, 128, 128), (16, 32, 64), (2, 128, 256), (1, 8, 16)))
         common = source.choice(dtypes)
@@ -225,10 +230,10 @@ def _strided(text: str) -> str:
 
 
 def _retyped(text: str, dtype: str) -> str:
-    return _TENSOR.sub(lambda m: m[0].replace(m[1], _element(dtype), 1) if m[1][0] in "fb" else m[0], text)
+    return _TENSOR.sub(lambda m: m[0].replace(m[1], element_name(dtype), 1) if m[1][0] in "fb" else m[0], text)
 
 
-def _element(dtype: str) -> str:
+def element_name(dtype: str) -> str:
     """How a kernel's pointer names one of torch's types."""
     return next((e for e in ("fp16", "bf16", "fp32", "fp64", "i64", "i32", "i8", "u8", "i1", "fp8e4nv", "fp8e5")
                  if str(torch_dtype(e)).removeprefix("torch.") == dtype), dtype)
@@ -244,7 +249,7 @@ def _integers(text: str | None) -> list[int]:
 def made(case: Case, takes: Sequence[OpParameter], memory: RunMemory, values: Mapping[str, Any],
          fill: int) -> dict[str, Any]:
     """The arguments of a call on fresh memory. Between two `fill`s every element of a tensor differs."""
-    return {p.name: _value(case[p.name], p.name, memory, values.get(p.name), fill) for p in takes if p.name in case}
+    return {p.name: one_value(case[p.name], p.name, memory, values.get(p.name), fill) for p in takes if p.name in case}
 
 
 def tensors_in(value: Any) -> tuple[torch.Tensor, ...]:
@@ -252,7 +257,7 @@ def tensors_in(value: Any) -> tuple[torch.Tensor, ...]:
     return tuple(leaf for leaf in tree_leaves(value) if isinstance(leaf, torch.Tensor))
 
 
-def _value(text: str, name: str, memory: RunMemory, given: Any, fill: int) -> Any:
+def one_value(text: str, name: str, memory: RunMemory, given: Any, fill: int) -> Any:
     if text.startswith("(") and "*" in text:
         return [_tensor(m, f"{name}[{i}]", memory, given, fill) for i, m in enumerate(_TENSOR.finditer(text))]
     if match := _TENSOR.fullmatch(text):

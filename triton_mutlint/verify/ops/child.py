@@ -6,15 +6,18 @@ import importlib
 import os
 import sys
 import time
+import traceback
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.verify.ops.arguments import CallableOp, cases, parameters
+from triton_mutlint.verify.ops.functions import callable_function
 from triton_mutlint.verify.ops.observing import observed
 from triton_mutlint.verify.ops.paths import COMPILING, follow
 from triton_mutlint.verify.ops.wire import EAGER, Case, OpJob
@@ -75,6 +78,14 @@ def prepare(settings: Settings) -> None:
     torch.use_deterministic_algorithms(True, warn_only=True)  # fills what nobody wrote: it would differ by chance
 
 
+def place_of(error: BaseException, roots: Sequence[str]) -> str:
+    """The innermost line of a project's own code that an error came through."""
+    frames = [(f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__)]
+    own = [(Path(name).relative_to(root), line) for name, line in frames for root in roots[:1]
+           if Path(name).is_relative_to(root) and "site-packages" not in Path(name).relative_to(root).parts]
+    return f" ({own[-1][0]}:{own[-1][1]})" if own else ""
+
+
 def _first(error: BaseException) -> str:
     return (str(error).strip().splitlines() or ["no message"])[0]
 
@@ -86,7 +97,9 @@ def _loaded(job: OpJob) -> CallableOp:
     """The op, once its module is imported. Raises LookupError with the reason where it cannot be called."""
     implemented = _note_implementations(job.settings.device)
     sys.path[:0] = job.roots
-    importlib.import_module(job.module)
+    module = importlib.import_module(job.module)
+    if job.is_function:
+        return callable_function(getattr(module, job.name.rpartition(":")[2]), job.pointers)
     namespace, _, rest = job.name.partition("::")
     base, _, overload = rest.partition(".")
     found = getattr(getattr(torch.ops, namespace), base, None)
@@ -99,8 +112,8 @@ def _loaded(job: OpJob) -> CallableOp:
         function = implemented.get(f"{base}.{overload}" if overload else base)
         if function is None:
             raise LookupError(f"{job.name} is torch's own op, and importing {job.module} gives it no other body")
-        return CallableOp(partial(_as_torch_does, function, one._schema), one, takes)
-    return CallableOp(one, one, takes)
+        return CallableOp(partial(_as_torch_does, function, one._schema), one, takes, one._schema)
+    return CallableOp(one, one, takes, one._schema)
 
 
 def _as_torch_does(function: Any, schema: Any, **given: Any) -> Any:
@@ -146,7 +159,7 @@ def _eager(job: OpJob, op: CallableOp, number: int, tried: _Tried) -> RunResult:
         case = tried.following()
         if case is None:
             break
-        result = timed(job.settings, number, job.settings.timeout, partial(observed, job, op, number, case))
+        result = timed(job.settings, number, job.settings.timeout, partial(observed, job, op, number, case), job.roots)
         result = replace(result, given=case)
         tried.took = result.status == "ok"
         if tried.took and not result.outside:  # what overwrites memory beside its arguments is not run unguarded
@@ -170,8 +183,9 @@ def _on_path(job: OpJob, op: CallableOp, number: int, tried: _Tried) -> RunResul
     return replace(result, given=result.given or case)
 
 
-def timed(settings: Settings, number: int, seconds: float, run: Callable[[], RunResult]) -> RunResult:
-    """The result of a run that may take so long, or of how it ended instead."""
+def timed(settings: Settings, number: int, seconds: float, run: Callable[[], RunResult],
+          roots: Sequence[str] = ()) -> RunResult:
+    """The result of a run that may take so long, or of how it ended instead, and where below the first of `roots`."""
     begun = time.monotonic()
     try:
         with watched(seconds):
@@ -179,5 +193,6 @@ def timed(settings: Settings, number: int, seconds: float, run: Callable[[], Run
     except TooLongError as error:
         result = RunResult(number, "timeout", str(error))
     except BaseException as error:  # the user's own code: it may raise anything, SystemExit included
-        result = RunResult(number, *reason_of(error, settings))
+        status, told = reason_of(error, settings)
+        result = RunResult(number, status, told + place_of(error, roots))
     return replace(result, seconds=time.monotonic() - begun)

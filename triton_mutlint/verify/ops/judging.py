@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from triton_mutlint.types import Finding, Location, OpArgument, OpMutation, OpReport
-from triton_mutlint.verify.judge import problems_of
 from triton_mutlint.verify.model import Agreement, Disagreement, OpArgumentOutcome, OpOutcome, Outcome, PathOutcome
 from triton_mutlint.verify.ops.subjects import OpSubject
 from triton_mutlint.verify.ops.wire import EAGER, FAKE, Case, ModelJob, OpJob
+from triton_mutlint.verify.verifying import problems_of
 from triton_mutlint.verify.wire import Finished, RunResult
 
 _NO_FAKE = re.compile(r"no fake impl|UnsupportedOperator|no meta", re.IGNORECASE)
@@ -37,7 +37,8 @@ def outcome_of(subject: OpSubject, finished: Finished | None, device: str) -> Op
         outside.update(result.outside)
     return OpOutcome(
         op.name, op.location, outcome, device, arguments if good else (), disagreements, len(eager), len(good),
-        problems_of([r for r in eager if r.status != "skipped"], finished.given_up), paths,
+        problems_of([r if r.status != "ok" or not r.message else replace(r, status="error") for r in eager
+                     if r.status != "skipped"], finished.given_up), paths,
         tuple(sorted(outside.items())), finished.refused,
         seconds=sum(r.seconds for r in finished.results))
 
@@ -75,7 +76,8 @@ def _argument(argument: OpArgument, op: OpReport, job: OpJob, good: Sequence[Run
     return OpArgumentOutcome(
         argument.name, None if names is None or op.declaration.any_may else argument.name in names, argument.mutation,
         agreement, len(seen), bool(seen) and not any(argument.name in r.changed for r in seen),
-        seen[0].given if seen else None, missed if may and not seen else ())
+        seen[0].given if seen else None, missed if may and not seen else (),
+        bool(seen) and all(argument.name in r.later for r in seen))
 
 
 def _disagreements(op: OpReport, arguments: Sequence[OpArgumentOutcome],
@@ -83,6 +85,9 @@ def _disagreements(op: OpReport, arguments: Sequence[OpArgumentOutcome],
     place = f"{op.location.file}:{op.location.line}"
     for a in arguments:
         values = " (with the values that it held)" if a.is_same else ""
+        if not a.in_backward and a.seen and any(name == a.name for name, _ in op.unmarked):
+            yield Disagreement("TML103", f"writes {a.name}{values} in `forward`, which it does not mark as dirty",
+                               f"call `ctx.mark_dirty({a.name})` in `forward` at {place}", a.first)
         if a.declared is False and a.seen:
             yield Disagreement("TML103", f"writes {a.name}{values}, which is not declared",
                                f"declare `{a.name}` at {place}", a.first)
@@ -91,7 +96,8 @@ def _disagreements(op: OpReport, arguments: Sequence[OpArgumentOutcome],
                                "this is a defect of triton-mutlint: please report it", a.first)
     for name in dict.fromkeys(name for r in good for name in r.returned):
         first = next(r.given for r in good if name in r.returned)
-        yield Disagreement("TML108", f"returns memory of {name}", f"return a copy, or nothing, at {place}", first)
+        if op.form != "function":  # autograd makes a view of what `forward` returns of its arguments
+            yield Disagreement("TML108", f"returns memory of {name}", f"return a copy, or nothing, at {place}", first)
         if not any(a.name == name and (a.returned or a.maybe_returned or op.gaps) for a in op.arguments):
             yield Disagreement("", f"returns memory of {name}, which the analysis did not predict",
                                "this is a defect of triton-mutlint: please report it", first)

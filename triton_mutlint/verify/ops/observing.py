@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -13,7 +15,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from triton_mutlint.verify.ops.arguments import CallableOp, made, tensors_in
+from triton_mutlint.verify.ops.arguments import CallableOp, element_name, made, one_value, tensor_text, tensors_in
 from triton_mutlint.verify.ops.wire import Case, OpJob
 from triton_mutlint.verify.running import runtime
 from triton_mutlint.verify.running.memory import Allocation, RunMemory
@@ -33,37 +35,87 @@ def observed(job: OpJob, op: CallableOp, number: int, case: Case) -> RunResult:
         number, changed=tuple(sorted(changed)), outside=outside,
         same=tuple(sorted({name for one in seen for name in one.touched} - changed)),
         returned=tuple(sorted({name for one in seen for name in one.returned})),
+        later=tuple(sorted({n for one in seen for n in (one.changed | one.touched) - one.early})),
+        message=next((one.message for one in seen if one.message), ""),
         reached=tuple(sorted({place for one in seen for place in one.reached})),
     )
 
 
 @dataclass(frozen=True)
 class _Seen:
+    early: set[str]  # what was written before `backward`
     changed: set[str]
     touched: set[str]
     returned: set[str]
     outside: dict[str, int]
     reached: set[int]
+    message: str  # what `backward` raised
 
 
 def _once(job: OpJob, op: CallableOp, case: Case, fill: int) -> _Seen:
     memory = RunMemory(job.settings.device)
     memory.is_open = True
     given = made(case, op.takes, memory, job.values, fill)
+    message = ""
+    if op.gradients is not None:
+        differentiable(given)
     before = {name: [_looks(t) for t in tensors_in(value)] for name, value in given.items()}
     with _stores(job, memory), _Writes(memory), _reaching(job) as reached:
         result = op.call(**given)
-    if job.settings.device == "cuda":
-        torch.cuda.synchronize()
+        early = _written(memory)
+        if op.gradients is not None:
+            message = _backward(op, given, result, memory, fill)
+    _wait(memory)
     changed = {_argument(r) for r in memory if r.changed()}
     changed |= {name for name, value in given.items() if before[name] != [_looks(t) for t in tensors_in(value)]}
     held = {r.raw.untyped_storage().data_ptr(): _argument(r) for r in memory}
-    allowed = [r.alias_info is not None for r in op.overload._schema.returns]
+    allowed = [r.alias_info is not None for r in op.schema.returns] if op.schema is not None else []
     returned = {held[t.untyped_storage().data_ptr()] for i, one in enumerate(_results(result))
                 for t in tensors_in(one) if not (allowed[i:i + 1] or [False])[0]
                 and t.untyped_storage().data_ptr() in held}
-    return _Seen(changed, {_argument(r) for r in memory if r.is_touched}, returned,
-                 {_argument(r): r.spilled() for r in memory if r.spilled()}, reached)
+    return _Seen(early, changed, {_argument(r) for r in memory if r.is_touched}, returned,
+                 {_argument(r): r.spilled() for r in memory if r.spilled()}, reached, message)
+
+
+def _written(memory: RunMemory) -> set[str]:
+    _wait(memory)
+    return {_argument(r) for r in memory if r.is_touched or r.changed()}
+
+
+def _wait(memory: RunMemory) -> None:
+    if memory.device == "cuda":
+        torch.cuda.synchronize()
+
+
+def _backward(op: CallableOp, given: dict[str, Any], result: Any, memory: RunMemory, fill: int) -> str:
+    """Go back through an autograd function with gradients of its own memory; what that raises."""
+    pairs = _gradients(result, op.gradients or (), memory, fill)
+    leaves = [t for t in tensors_in(given) if t.requires_grad]
+    try:
+        if pairs and leaves:
+            torch.autograd.grad([r for r, _ in pairs], leaves, [g for _, g in pairs], allow_unused=True)
+    except Exception as error:  # the user's own code; what `forward` did is known all the same
+        return f"backward: {type(error).__name__}: {(str(error).strip().splitlines() or [''])[0]}"
+    return ""
+
+
+def _gradients(results: Any, names: Sequence[str], memory: RunMemory, fill: int) -> list[tuple[Any, Any]]:
+    """Each result that has a gradient, with one; `names` are what `backward` calls them, the last of them the rest."""
+    found: list[tuple[Any, Any]] = []
+    for i, result in enumerate(results if isinstance(results, tuple) else (results,)):
+        if isinstance(result, torch.Tensor) and result.requires_grad and names:
+            text = tensor_text(element_name(str(result.dtype).removeprefix("torch.")), result.shape)
+            name = names[min(i, len(names) - 1)].replace("[]", f"[{i}]")
+            found.append((result, one_value(text, name, memory, None, fill)))
+    return found
+
+
+def differentiable(value: dict[str, Any]) -> dict[str, Any]:
+    """The tensors of floating point in a value, as leaves that get gradients."""
+    for tensor in tensors_in(value):
+        if tensor.is_floating_point():
+            tensor.requires_grad_()
+    return value
 
 
 def _results(result: Any) -> list[Any]:
@@ -122,6 +174,9 @@ class _Writes(TorchDispatchMode):  # type: ignore[misc]  # torch has no types he
                 region.is_touched |= is_own and tensor.numel() > 0
 
 
+_real = lru_cache(maxsize=None)(os.path.realpath)
+
+
 @contextmanager
 def _reaching(job: OpJob) -> Iterator[set[int]]:
     """Which of the job's places are executed."""
@@ -131,7 +186,7 @@ def _reaching(job: OpJob) -> Iterator[set[int]]:
         wanted.setdefault(str(Path(file).resolve()), {}).setdefault(line, []).append(number)
 
     def call(frame: FrameType, event: str, value: Any) -> Any:
-        lines = wanted.get(frame.f_code.co_filename)
+        lines = wanted.get(_real(frame.f_code.co_filename))
         if lines is None:
             return None
 

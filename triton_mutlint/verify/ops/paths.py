@@ -20,6 +20,7 @@ from torch.utils._pytree import tree_leaves, tree_map_only
 
 from triton_mutlint.verify.ops.arguments import CallableOp, made, tensors_in
 from triton_mutlint.verify.ops.comparing import against_eager, first_difference, unlike
+from triton_mutlint.verify.ops.observing import differentiable
 from triton_mutlint.verify.ops.wire import FAKE, Case, OpJob
 from triton_mutlint.verify.running.memory import RunMemory
 from triton_mutlint.verify.wire import RunResult
@@ -107,7 +108,7 @@ def follow(path: str, job: OpJob, op: CallableOp, number: int, case: Case, good:
         return _fake(job, op, number, case)
     torch._dynamo.reset()
     given = _arguments(job, op, case)
-    program = OpProgram(op.overload, given)
+    program = OpProgram(op.program, given)
     compiled = None
     for other in [case, *([c for c in good if c != case and _alike(c, case)][:1] if path == "dynamic" else [])]:
         if compiled is None:
@@ -122,7 +123,7 @@ def _arguments(job: OpJob, op: CallableOp, case: Case) -> dict[str, Any]:
     """Tensors of their own memory: clones, as their makers give them."""
     given: dict[str, Any] = tree_map_only(
         torch.Tensor, own, made(case, op.takes, RunMemory(job.settings.device), job.values, 0))
-    return given
+    return differentiable(given) if op.gradients is not None else given
 
 
 def own(tensor: Any) -> Any:
@@ -135,19 +136,29 @@ def _compared(job: OpJob, op: CallableOp, program: OpProgram, compiled: Any, cas
     runs = []
     for call in (program, program, compiled):
         inputs = tensors_in(_arguments(job, op, case))
-        runs.append((call(*inputs), inputs))
+        results = call(*inputs)
+        runs.append((results, inputs, _gradients(results[:2], inputs)))
     names = [f"argument {name}" for name, value in _arguments(job, op, case).items() for _ in tensors_in(value)]
     return against_eager(runs, lambda one, other: _difference(one, other, names, job))
 
 
+def _gradients(results: Any, inputs: Sequence[Any]) -> list[Any]:
+    """Those of the inputs of an autograd function, for gradients of ones."""
+    results, leaves = [[t for t in held if t.requires_grad] for held in (tensors_in(results), inputs)]
+    if not results or not leaves:
+        return []
+    found = torch.autograd.grad(results, leaves, [torch.ones_like(r) for r in results], allow_unused=True)
+    return [torch.zeros_like(leaf) if g is None else g for g, leaf in zip(found, leaves, strict=True)]
+
+
 def _difference(eager: Any, other: Any, names: Sequence[str], job: OpJob) -> str:
-    (first, second, inner), inputs = eager
-    (first_2, second_2, inner_2), inputs_2 = other
+    (first, second, inner), inputs, grads = eager
+    (first_2, second_2, inner_2), inputs_2, grads_2 = other
     s = job.settings
     pairs = [("the result", first, first_2), *zip(names, inputs, inputs_2, strict=True),
              ("the result of a call with tensors of the program's own", second, second_2),
              *((f"{name}, a tensor of the program's own", *two)
-               for name, *two in zip(names, inner, inner_2, strict=True))]
+               for name, *two in zip(names, inner, inner_2, strict=True)), ("the gradients", grads, grads_2)]
     return first_difference(pairs, s.rtol, s.atol)
 
 
@@ -168,10 +179,10 @@ def _kinds(text: str) -> list[tuple[str, int]]:
 
 def _fake(job: OpJob, op: CallableOp, number: int, case: Case) -> RunResult:
     """What the fake function gives against what the op gives."""
-    real = op.overload(**_arguments(job, op, case))
+    real = op.program(**_arguments(job, op, case))
     with FakeTensorMode(shape_env=ShapeEnv()) as mode:
         given = tree_map_only(torch.Tensor, lambda t: mode.from_tensor(t, static_shapes=True),
                               _arguments(job, op, case))
-        fake = op.overload(**given)
+        fake = op.program(**given)
     told = unlike(tree_leaves(fake), tree_leaves(real))
     return replace(RunResult(number), status="differs" if told else "ok", message=told)

@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from pprint import pformat
 
+from triton_mutlint.verify.jobs import run_jobs
 from triton_mutlint.verify.model import OpOutcome
 from triton_mutlint.verify.ops.judging import failing_case
 from triton_mutlint.verify.ops.wire import EAGER, OpJob, OpRun
-from triton_mutlint.verify.pool import run_jobs
 from triton_mutlint.verify.reproducer import SCRIPT, write_script
 from triton_mutlint.version import __version__
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import importlib.machinery
 import itertools
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +12,8 @@ from typing import Any
 from triton_mutlint.basics import UsageError
 from triton_mutlint.config.request import Request
 from triton_mutlint.run.plan import Specs
+from triton_mutlint.source.discover import find_module
+from triton_mutlint.source.finder import ModulePlace
 from triton_mutlint.source.python_text import read_source
 from triton_mutlint.types import EMPTY, OpMutation, OpReport, SourceFile, StageError
 from triton_mutlint.verify.ops.wire import EAGER, FAKE, Case, OpJob, OpRun, Words
@@ -22,6 +22,7 @@ from triton_mutlint.verify.wire import Settings
 PATHS = (FAKE, "aot_eager", "export", "export-strict", "dynamic", "inductor", "aoti")
 _DTYPES = frozenset({"float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool",
                      "float8_e4m3fn", "float8_e5m2"})
+_EXTENDED = (ast.FunctionDef, ast.ClassDef, ast.Lambda)
 _MOST = 64  # calls that a spec's lists make
 
 
@@ -41,23 +42,23 @@ def named(argument: str, cwd: Path) -> tuple[str, str]:
         return argument, ""
     if (cwd / place).exists():
         return place, op.lstrip(":")
-    path, found = [str(cwd), *sys.path], None
-    for part in place.split("."):  # as an import would, but running nothing
-        found = importlib.machinery.PathFinder.find_spec(part, path)
-        path = list(found.submodule_search_locations or ()) if found is not None else []
-    if found is None or not (found.origin or path):
-        raise UsageError(f"{argument}: there is neither a file nor a module {place!r}; write FILE, FOLDER or module:op")
-    return found.origin or path[0], op.lstrip(":")
+    try:
+        return str(find_module(place, cwd, argument)), op.lstrip(":")
+    except StageError as error:
+        raise UsageError(f"{argument}: there is neither a file nor a module {place!r}; "
+                         "write FILE, FOLDER or module:op") from error
 
 
 def is_wanted(name: str, wanted: str) -> bool:
     """Whether the op `lib::rope` is meant by `lib::rope` or `rope`."""
-    return wanted in ("", name, name.rpartition("::")[2])
+    return wanted in ("", name, name.rpartition(":")[2])
 
 
 def subject_of(op: OpReport, source: SourceFile, request: Request, specs: Specs, settings: Settings,
-               paths: Sequence[str]) -> OpSubject:
-    """How to run one analysed op."""
+               paths: Sequence[str], pointers: tuple[str, ...] = ()) -> OpSubject:
+    """How to run one analysed op; `pointers` are the parameters of kernels that are no numbers."""
+    if op.form == "function":
+        paths = [path for path in paths if path != FAKE]
     if op.form == "jax":
         return OpSubject(op, refused="it is a call of jax-triton, not an op of torch")
     spec = specs.of(source)
@@ -74,17 +75,14 @@ def subject_of(op: OpReport, source: SourceFile, request: Request, specs: Specs,
     runs += [OpRun(path, i) for path in paths for i in range(1 if path in ("inductor", "aoti", "dynamic") else 2)]
     return OpSubject(op, OpJob(
         op.name, module, (str(root), str(request.cwd)), source.display, op.location.line, tuple(runs),
-        tuple(dict.fromkeys(places)), words(inside), tuple(_given(entry)), verify.get("values") or EMPTY,
+        tuple(dict.fromkeys(places)), words(inside), pointers, tuple(_given(entry)), verify.get("values") or EMPTY,
         settings=settings))
 
 
 def importable(path: Path) -> tuple[Path, str]:
     """The folder from which a file is imported, and its dotted name from there."""
-    root, parts = path.parent, [path.stem] if path.stem != "__init__" else []
-    while (root / "__init__.py").exists():
-        parts.insert(0, root.name)
-        root = root.parent
-    return root, ".".join(parts)
+    place = ModulePlace(path)
+    return place.around.roots[0], place.dotted
 
 
 def _given(entry: Mapping[str, Any]) -> Iterator[Case]:
@@ -122,7 +120,7 @@ def words(places: Iterable[tuple[str, int]]) -> Words:
         constants = {t.id: s.value for s in tree.body if isinstance(s, ast.Assign) for t in s.targets
                      if isinstance(t, ast.Name)}
         for function in ast.walk(tree):
-            if isinstance(function, (ast.FunctionDef, ast.Lambda)) and wanted & set(_extent(function)):
+            if isinstance(function, _EXTENDED) and wanted & set(_extent(function)):
                 found += _compared(function, constants)
     plain = [f for f in dict.fromkeys(found) if not isinstance(f, bool)]
     return Words(tuple(f for f in plain if isinstance(f, (int, float)))[:12],
@@ -130,7 +128,7 @@ def words(places: Iterable[tuple[str, int]]) -> Words:
                  tuple(f for f in plain if isinstance(f, str) and f in _DTYPES))
 
 
-def _extent(function: ast.FunctionDef | ast.Lambda) -> range:
+def _extent(function: ast.FunctionDef | ast.ClassDef | ast.Lambda) -> range:
     first = min([function.lineno, *(d.lineno for d in getattr(function, "decorator_list", ()))])
     return range(first, (function.end_lineno or function.lineno) + 1)
 

@@ -17,6 +17,7 @@ from triton_mutlint.verify.model import Agreement, OpArgumentOutcome, OpOutcome,
 _PREDICTED = {OpMutation.WRITTEN: "written", OpMutation.MAYBE: "written unless copied",
               OpMutation.UNWRITTEN: "not written", OpMutation.UNKNOWN: "unknown"}
 _DECLARED = {True: "declared", False: "not declared", None: "declared?"}
+_ENTRY = "give a call that it takes in the spec, under `ops:`, `{name}:`, `args:`"
 
 
 def op_lines(op: OpOutcome, options: RenderOptions) -> Lines:
@@ -69,7 +70,8 @@ def _headline(op: OpOutcome) -> list[Text]:
         told = "; ".join(f"{message} ({rule})" for rule, message in failing.items())
         return flowing(f"as declared, but cannot be compiled: {told}", FAILED)
     unseen = [a.name for a in op.arguments if a.agreement is Agreement.UNCONFIRMED]
-    return flowing(f"as declared; never seen written: {', '.join(unseen)}" if unseen else "as declared")
+    held = "as predicted" if op.arguments and all(a.declared is None for a in op.arguments) else "as declared"
+    return flowing(f"{held}; never seen written: {', '.join(unseen)}" if unseen else held)
 
 
 def _row(a: OpArgumentOutcome, op: OpOutcome) -> tuple[list[tuple[str, str]], list[Text]]:
@@ -83,9 +85,10 @@ def _observed(a: OpArgumentOutcome, op: OpOutcome) -> str:
     if a.seen:
         same = ", with the values that it held" if a.is_same else ""
         first = f", first with {call_text(a.first)}" if a.declared is False or a.agreement is Agreement.MISSED else ""
-        return f"seen in {a.seen} of {plural(op.compared, 'run')}{same}{first}"
+        where = ", in `backward`" if a.in_backward else ""
+        return f"seen in {a.seen} of {plural(op.compared, 'run')}{where}{same}{first}"
     if a.not_reached:
-        return f"never seen in {plural(op.compared, 'run')}: none came to {', '.join(a.not_reached)}"
+        return f"never seen in {plural(op.compared, 'run')}: none was seen to come to {', '.join(a.not_reached)}"
     return f"never seen in {plural(op.compared, 'run')}" if a.declared or a.agreement is Agreement.UNCONFIRMED else \
         "not seen"
 
@@ -106,6 +109,8 @@ def _paths(op: OpOutcome) -> Iterator[tuple[str, str]]:
 
 
 def _notes(op: OpOutcome) -> Iterator[str]:
+    if op.runs and not op.compared:
+        yield _ENTRY.format(name=op.name)
     for name, count in op.outside:
         yield f"{plural(count, 'byte')} beside {name} were overwritten"
     for d in op.disagreements:

@@ -8,16 +8,18 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from triton_mutlint.config.request import Progress, Request
+from triton_mutlint.run.judge import report_on
+from triton_mutlint.run.lint import Run
 from triton_mutlint.run.plan import Specs
-from triton_mutlint.run.run import run, sources_of
+from triton_mutlint.run.run import compiling, run, sources_of
 from triton_mutlint.source.discover import display_path
-from triton_mutlint.types import Failure, Location, Report, SourceFile, Stage, StageError, UsageError
+from triton_mutlint.types import Failure, Location, ParameterKind, Report, SourceFile, Stage, StageError, UsageError
+from triton_mutlint.verify.jobs import run_jobs
 from triton_mutlint.verify.model import OpOutcome, Outcome, VerifyReport
 from triton_mutlint.verify.ops.judging import model_outcome, outcome_of
 from triton_mutlint.verify.ops.reproducer import write_reproducer
 from triton_mutlint.verify.ops.subjects import OpSubject, importable, is_wanted, named, subject_of
 from triton_mutlint.verify.ops.wire import FAKE, ModelJob, OpRun
-from triton_mutlint.verify.pool import run_jobs
 from triton_mutlint.verify.verifying import require
 from triton_mutlint.verify.wire import Settings
 
@@ -31,12 +33,18 @@ def verify_ops(request: Request, settings: Settings, paths: Sequence[str], outpu
     """
     require(settings.device)
     asked = [named(argument, request.cwd) for argument in request.arguments]
-    request = replace(request, arguments=tuple(dict.fromkeys(path for path, _ in asked)))
-    report = run(request, progress)
+    request = replace(request, arguments=tuple(dict.fromkeys(path for path, _ in asked)), functions=True)
     sources, failures = sources_of(request)
+    with compiling():
+        report = report_on(Run(request, progress), sources, failures, request.jobs)
     by_name, specs = {source.display: source for source in sources}, Specs(request)
-    subjects = [subject_of(op, by_name[op.location.file], request, specs, settings, paths) for op in report.ops
-                if any(is_wanted(op.name, wanted) for _, wanted in asked) and op.location.file in by_name]
+    addressed = (ParameterKind.POINTER, ParameterKind.DESCRIPTOR)
+    pointers = tuple(sorted({f"{k.name}.{p.name}" for k in report.kernels for p in k.parameters
+                             if p.kind in addressed}))
+    subjects = [subject_of(op, by_name[op.location.file], request, specs, settings, paths, pointers)
+                for op in report.ops
+                if any(is_wanted(op.name, wanted) and (wanted or op.kernels or op.form != "function")
+                       for _, wanted in asked) and op.location.file in by_name]
     outcomes = tuple(_outcomes(_once_each(subjects), settings, output, progress))
     return VerifyReport(settings.device, report.environment.triton, (),
                         (*failures, *_unread(sources), *_not_found(asked, report)), outcomes)

@@ -51,8 +51,9 @@ class ModelJob:
 class OpJob:
     """One op to run. `roots` are put on sys.path before `module` is imported.
 
-    `places` are the lines at which the analysis says that an argument is written. `given` are calls as the spec has
-    them, from which others are made by varying one argument at a time; `values` are what its tensors hold.
+    `pointers` are the parameters of kernels that are no numbers, as `kernel.parameter`. `places` are the lines at
+    which the analysis says that an argument is written. `given` are calls as the spec has them, from which others are
+    made by varying one argument at a time; `values` are what its tensors hold.
     """
 
     worker: ClassVar[str] = "triton_mutlint.verify.ops.child"
@@ -65,6 +66,12 @@ class OpJob:
     runs: tuple[OpRun, ...]
     places: tuple[tuple[str, int], ...] = ()
     words: Words = Words()
+    pointers: tuple[str, ...] = ()
     given: tuple[Case, ...] = ()
     values: Mapping[str, Any] = EMPTY
     settings: Settings = Settings()  # noqa: RUF009 - it is frozen
+
+    @property
+    def is_function(self) -> bool:
+        """Whether it is an autograd function, `module:Class`."""
+        return "::" not in self.name

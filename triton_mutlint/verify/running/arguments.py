@@ -10,10 +10,9 @@ from typing import Any
 import numpy
 import torch
 
-from triton_mutlint.lowering.arguments import flat_args
+from triton_mutlint.lowering.lower import flat_args
 from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
-from triton_mutlint.verify.running.memory import Allocation, RunMemory
-from triton_mutlint.verify.running.values import DIMENSIONS, element_bytes, filled, scalar_value
+from triton_mutlint.verify.running.memory import DIMENSIONS, Allocation, RunMemory, element_bytes, filled, scalar_value
 from triton_mutlint.verify.wire import Job, RunCase
 
 ELEMENTS = {"cpu": 1 << 16, "cuda": 1 << 18}  # of a tensor whose size nobody gave

@@ -21,8 +21,7 @@ from triton_mutlint.source.load import load
 from triton_mutlint.spec.as_yaml import read_argument
 from triton_mutlint.types import ArgType, Kernel, SourceFile
 from triton_mutlint.verify.running.arguments import RefusedError, RunArguments, arguments
-from triton_mutlint.verify.running.memory import Arena, RunMemory, difference
-from triton_mutlint.verify.running.values import DIMENSIONS
+from triton_mutlint.verify.running.memory import DIMENSIONS, Arena, RunMemory, difference
 from triton_mutlint.verify.wire import STRAY, Begun, Difference, Finished, Job, RunCase, RunResult, Settings
 
 _NO_OP = re.compile(r"'InterpreterBuilder' object has no attribute '(?:create_|get_)?(\w+)'")

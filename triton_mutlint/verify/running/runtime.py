@@ -69,14 +69,11 @@ def _patch_language(interpreter: Any) -> None:
 
 
 def take_first_config() -> None:
-    """Have autotuning choose without measuring: it asks the GPU's driver for a clock."""
+    """Have autotuning take the first config that is left, and run no other: what it measures writes, too."""
     tuner = importlib.import_module("triton.runtime.autotuner").Autotuner
-    tuner.do_bench = property(lambda self: _run_once)
-
-
-def _run_once(run: Callable[[], Any], quantiles: Any = None, **options: Any) -> list[float]:
-    run()
-    return [1.0, 1.0, 1.0]
+    prune = tuner.prune_configs
+    tuner.prune_configs = lambda self, given: list(prune(self, given))[:1]
+    tuner._bench = lambda self, *args, config, **meta: [1.0, 1.0, 1.0]
 
 
 def watch(memory: RunMemory | None) -> None:
@@ -258,6 +255,9 @@ def _add_missing(interpreter: Any) -> None:
                                interpreter._ir.MEM_SEMANTIC.RELAXED, None)
 
     builder.create_extern_elementwise = extern
+    given, tl = interpreter._implicit_cvt, interpreter.tl  # a number has methods in a kernel: `eps.to(tl.float32)`
+    interpreter._implicit_cvt = lambda arg: given(arg) if type(arg) is not float else \
+        tl.tensor(handle(numpy.array([arg], numpy.float32), tl.float32), tl.float32)
     if not hasattr(builder, "create_descriptor_reduce"):
         builder.create_descriptor_reduce = descriptor_reduce
 
