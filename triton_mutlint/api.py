@@ -9,7 +9,7 @@ from typing import Any
 
 from triton_mutlint.lowering.lower import Lowerer
 from triton_mutlint.lowering.target import resolve_targets
-from triton_mutlint.lowering.triton_api import column_base, locates_calls
+from triton_mutlint.lowering.triton_api import column_base
 from triton_mutlint.run.kernel import Tools, analyze_kernel, failed
 from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.run.plan import plan_kernel
@@ -41,7 +41,7 @@ def analyze(kernel: Any, signature: Mapping[str, Any] | None = None, *, target: 
     """
     if signature is not None and not isinstance(signature, Mapping):
         raise UsageError(f"signature must map parameters to types, not be {signature!r}")
-    places = SourcePlaces(Path.cwd(), column_base=column_base(), locates_calls=locates_calls())
+    places = SourcePlaces(Path.cwd(), column_base=column_base())
     loaded = kernel_of(kernel)
     loaded = replace(loaded, location=replace(loaded.location, file=places.display(loaded.location.file)))
     entry = entry_of_values(loaded, signature or {})

@@ -14,7 +14,7 @@ import pytest
 
 from tests.helpers.cli_shell import Shell
 from tests.helpers.places import ROOT
-from triton_mutlint.run.listing import origin_of
+from triton_mutlint.cli.list_kernels import origin_of
 
 KERNELS = """\
 import triton

@@ -46,7 +46,7 @@ def terminal(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> S
 ])  # fmt: skip
 def test_no_line_is_wider_than_the_terminal(terminal: Shell, line: tuple[str, ...]) -> None:
     terminal(*line)
-    broken = (terminal.out, terminal.err)
+    broken = (terminal.out, terminal.left)
     terminal.terminal = False
     terminal(*line)
     assert any(len(shown) > WIDE for text in (terminal.out, terminal.err) for shown in text.splitlines())
@@ -58,7 +58,7 @@ def test_what_init_says_of_kernels_is_broken_and_its_diff_is_not(terminal: Shell
     (tmp_path / "a_module_with_a_long_name_that_says_all.py").write_text(KERNELS.replace("needs", "needs_" + "x" * 30))
     terminal("init", "--dry-run", ".")
     assert "not analysed:" in terminal.err
-    assert all(len(line) <= WIDE or " " not in line.strip() for line in terminal.err.splitlines())
+    assert all(len(line) <= WIDE or " " not in line.strip() for line in terminal.left.splitlines())
     head = "# Kernel signatures and the parameters that each kernel writes, begun by `triton-mutlint init`."
     assert head in terminal.out
 

@@ -159,6 +159,27 @@ def test_traces_name_the_values_that_kernels_were_launched_with(project: Path, t
     assert kernel.total_variants == 2
 
 
+def test_what_was_launched_without_being_compiled_is_named(project: Path, tmp_path: Path) -> None:
+    entry = stage(project, "renamed.ttir").parent
+    other = {**launch(entry, "renamed", {"flag": 1}), "name": "lost", "compilation_metadata": {"hash": "another"}}
+    lines = [event(entry, "renamed"), launch(entry, "renamed", {"flag": 1}), other]
+    (tmp_path / "trace.ndjson").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    report = run(Request(("trace.ndjson",), tmp_path))
+    assert [note.partition("; with")[0] for note in report.notes] == [
+        "trace.ndjson: launched, and not compiled in this trace: lost"]
+
+
+def test_before_and_after_an_edit_the_parameters_are_called_by_the_same_names(project: Path, tmp_path: Path) -> None:
+    entry = stage(project, "scale.ttir").parent
+    text = "def scale(x_ptr, out_ptr, n, added, step, BLOCK, CLEAR, more):\n    pass\n"
+    python = [{"file_path": "kernels.py", "start_line": 10, "code": code}
+              for code in (text, text.replace(", added", "").replace(", more", ""))]
+    lines = [event(entry, "scale", python_source=one) for one in python]
+    (tmp_path / "trace.ndjson").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    (kernel,) = run(Request(("trace.ndjson",), tmp_path)).kernels
+    assert not any(p.name.startswith("arg") for p in kernel.parameters)
+
+
 def test_a_trace_that_is_cut_gives_what_stands_before(project: Path, tmp_path: Path) -> None:
     entry = stage(project, "renamed.ttir").parent
     line = json.dumps(event(entry, "renamed")).encode()
@@ -204,6 +225,26 @@ def test_an_unknown_dialect_is_no_silence(project: Path, tmp_path: Path) -> None
     (kernel,) = run(Request(("new.ttir",), tmp_path)).kernels
     assert set(kernel.unknown) == {"a_ptr", "b_ptr"}
     assert kernel.unanalyzable_ops
+
+
+def test_an_argument_of_a_type_of_no_dialect_of_tritons_may_be_an_address(tmp_path: Path) -> None:
+    (tmp_path / "new.ttir").write_text('module {\n  tt.func public @k(%arg0: memref<*xf32>, %arg1: bf16) {\n'
+                                      '    memref.fill %arg1, %arg0 : memref<*xf32>\n    tt.return\n  }\n}\n')
+    (kernel,) = run(Request(("new.ttir",), tmp_path)).kernels
+    assert kernel.unknown == ("arg0",)
+
+
+def test_targets_of_one_cache_are_told_apart(project: Path, tmp_path: Path) -> None:
+    entry = stage(project, "renamed.ttir").parent
+    for name, arch in (("A", '"cuda", "arch": 90'), ("B", '"hip", "arch": "gfx942"')):
+        shutil.copytree(entry, tmp_path / name)
+        (tmp_path / name / "renamed.json").write_text(f'{{"target": {{"backend": {arch}}}}}')
+    (tmp_path / "C").mkdir()  # which another process has begun to write
+    (tmp_path / "C" / "__grp__renamed.json").write_text("{}")
+    report = run(Request((".",), tmp_path))
+    (kernel,) = report.kernels
+    assert [str(target) for target in kernel.targets] == ["cuda:90", "hip:gfx942"]
+    assert (kernel.total_variants, kernel.mutated, report.findings) == (2, ("a_ptr", "b_ptr"), ())
 
 
 def test_metadata_that_cannot_be_read_cost_the_target_alone(project: Path, tmp_path: Path) -> None:

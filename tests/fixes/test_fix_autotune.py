@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from tests.helpers.fix_samples import changes, document, edited
-from triton_mutlint.fixes.edit import CannotFixError
+from triton_mutlint.fixes.document import CannotFixError
 from triton_mutlint.fixes.lists import edit_autotune
 from triton_mutlint.types import Change, ListKind, Location
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.helpers.fix_samples import changes, document, edited, place_of
 from triton_mutlint.contracts.comments import read_comments
-from triton_mutlint.fixes.edit import CannotFixError
+from triton_mutlint.fixes.document import CannotFixError
 from triton_mutlint.fixes.lists import edit_ignore, edit_mutates
 from triton_mutlint.types import ListKind
 

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from triton_mutlint.basics import unified
-from triton_mutlint.fixes.document import Document, read_document, write_document
-from triton_mutlint.fixes.edit import CannotFixError
+from triton_mutlint.fixes.document import CannotFixError, Document, read_document, write_document
 from triton_mutlint.types import UsageError
 
 CONTENTS = {

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.helpers.fix_samples import changes, edited
-from triton_mutlint.fixes.edit import CannotFixError
+from triton_mutlint.fixes.document import CannotFixError
 from triton_mutlint.fixes.lists import changed, rewritten
 from triton_mutlint.types import ListKind, Location
 

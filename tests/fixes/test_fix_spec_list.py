@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers.fix_samples import changes, document, edited
-from triton_mutlint.fixes.edit import CannotFixError
+from triton_mutlint.fixes.document import CannotFixError
 from triton_mutlint.fixes.lists import edit_spec
 from triton_mutlint.spec.read import parse_spec
 from triton_mutlint.types import ListKind

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -80,6 +81,11 @@ class Shell:
             code = boundary.run(list(arguments))
         self.out, self.err = out.text(), err.text()
         return code
+
+    @property
+    def left(self) -> str:
+        """Standard error without the progress, which a slow machine shows and which is erased again."""
+        return re.sub(r"(\r\x1b\[K[^\r\n]*)*\r\x1b\[K", "", self.err)
 
     @property
     def request(self) -> Request:

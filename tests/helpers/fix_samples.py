@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from triton_mutlint.fixes.document import Document
-from triton_mutlint.fixes.edit import Edit, Fix, apply
+from triton_mutlint.fixes.document import Document, Edit, Fix, apply
 from triton_mutlint.types import Change, Finding, ListKind, Location, Severity
 
 FILE = "kernels.py"

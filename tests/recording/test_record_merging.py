@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from triton_mutlint.recording.launches import Launch, columns, proposals, read_notes
-from triton_mutlint.recording.merging import merge
+from triton_mutlint.recording.merging import Launch, columns, merge, proposals, read_notes
 from triton_mutlint.spec.read import parse_spec
 
 SOURCE = """\

@@ -10,7 +10,7 @@ import pytest
 from tests.helpers.rule_samples import FILE, codes, run_of, subject_of
 from triton_mutlint.config.request import Config
 from triton_mutlint.contracts.snapshot import Snapshot
-from triton_mutlint.rules.judging import judge
+from triton_mutlint.rules.engine import judge
 from triton_mutlint.rules.rule import RunSubject
 from triton_mutlint.types import Failure, Finding, Location, Severity, Stage, Status, UnanalyzableOp
 

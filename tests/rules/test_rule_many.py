@@ -15,7 +15,7 @@ from tests.helpers.rule_samples import run_of, subject_of
 from triton_mutlint.config.request import Config
 from triton_mutlint.report import render
 from triton_mutlint.report.options import RenderOptions, SourceLines
-from triton_mutlint.rules.judging import judge
+from triton_mutlint.rules.engine import judge
 from triton_mutlint.rules.rule import RunSubject
 from triton_mutlint.types import Environment, Report
 

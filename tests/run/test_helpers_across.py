@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.config.request import Request
-from triton_mutlint.run.listing import list_kernels
+from triton_mutlint.cli.list_kernels import list_kernels
+from triton_mutlint.config.request import Request, silent
 from triton_mutlint.run.run import run
 from triton_mutlint.types import Report
 
@@ -127,5 +127,5 @@ def test_a_kept_answer_changes_with_the_files_that_are_linted_along(tmp_path: Pa
 
 def test_it_is_not_listed_as_a_kernel(tmp_path: Path) -> None:
     _package(tmp_path, *_FORMS["by name"])
-    rows = list_kernels(Request(("pkg",), tmp_path, helpers=True))
-    assert [(row.name, row.is_helper) for row in rows] == [("put", True), ("alone", False), ("k", False)]
+    rows = list_kernels(Request(("pkg",), tmp_path, helpers=True), silent)
+    assert [(row["name"], row["kind"]) for row in rows] == [("put", "helper"), ("alone", "kernel"), ("k", "kernel")]

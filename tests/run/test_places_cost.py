@@ -15,7 +15,7 @@ FILE = "/long.py"
 def seconds(lines: int) -> float:
     text = "def k(x, out):\n" + "".join(STORE.format(i) for i in range(lines))
     sources = {FILE: SourceFile(Path(FILE), FILE, text)}
-    places = SourcePlaces(Path("/"), sources, column_base=0, locates_calls=False)
+    places = SourcePlaces(Path("/"), sources, column_base=0)
     assert places.location((FILE, 2, 17), "tt.store").column == 5  # parses the file
     start = time.process_time()
     for line in range(2, lines + 2):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
 from tests.source.conftest import Load, Write
@@ -11,6 +13,7 @@ KERNEL = """
 def kernel(x):
     tl.store(x, VALUE)
 """
+NOTES = "T = []\nclass V:\n    def {}(self, *others):\n        T.append(2)\n        return {}\n"  # that it was used
 CHANGES = {
     "attribute": ("class C:\n    n = 0\nT = {'a': C()}\nT['a'].n = 2", "T['a'].n"),
     "alias": ("T = {'a': [0]}\nfor t in T.values():\n    t[0] = 2", "T['a'][0]"),
@@ -47,6 +50,26 @@ CHANGES = {
     "kept_default": ("def f(n, kept=[]):\n    kept.append(n)\n    return len(kept)\nf(7)", "f(8)"),
     "own_module": ("import sys\nN = 1\nsetattr(sys.modules[__name__], 'N', 2)", "N"),
     "defined_again": ("def f():\n    return 2\nn = f()\ndef f():\n    return 3", "n"),
+    "handed_method": ("T = []\nlist(map(T.append, (1, 2)))", "T[1]"),
+    "handed_name": ("T = []\nnote = T.append\nlist(map(note, (1, 2)))", "T[1]"),
+    "key": ("T = []\ndef note(n):\n    T.append(n)\n    return n\nsorted((1, 1), key=note)", "len(T)"),
+    "property": (
+        ("class C:\n    n = 0\n    @property\n    def next(self):\n        self.n += 1\n        return self\n"
+         "c = C()\nc.next.next"), "c.n"),
+    "computed_attribute": (NOTES.format("__getattr__", "None") + "v = V()\nn = v.anything", "T[0]"),
+    "descriptor": (NOTES.format("__get__", "None") + "class C:\n    d = V()\nn = C.d", "T[0]"),
+    "operator": (NOTES.format("__ge__", "True") + "v = V()\nn = v >= 2", "T[0]"),
+    "text_of": (NOTES.format("__str__", "'v'") + "v = V()\nn = f'{v}'", "T[0]"),
+    "spread": (NOTES.format("__iter__", "iter(())") + "v = V()\nn = [*v]", "T[0]"),
+    "unpacked": (NOTES.format("__iter__", "iter((1, 2))") + "v = V()\na, b = v", "T[0]"),
+    "element": ("import collections\nT = collections.defaultdict(list)\nT['a']\nT['b']", "len(T)"),
+    "setter_of_object": ("class C:\n    n = 1\nc = C()\nobject.__setattr__(c, 'n', 2)", "c.n"),
+    "setter_of_type": ("class C:\n    n = 1\ntype.__setattr__(C, 'n', 2)", "C.n"),
+    "metaclass": (
+        ("T = []\nclass Meta(type):\n    def __init__(cls, *parts):\n        T.append(2)\n"
+         "class C(metaclass=Meta):\n    pass"), "T[0]"),
+    "called_by_decorator": (
+        "N = 1\ndef now(f):\n    f()\n    return f\n@now\ndef start():\n    global N\n    N = 2", "N"),
     "launch": ("T = [2]\n@triton.jit\ndef k(x):\n    pass\ndef run(t):\n    k[(1,)](t)\nrun(T)", "T[0]"),
 }
 
@@ -59,7 +82,8 @@ def test_a_value_is_what_running_the_file_gives(load_text: Load, name: str) -> N
     assert result.kernels[-1].namespace["VALUE"].value == 2
 
 
-@pytest.mark.parametrize("change", ["import absent\nif absent.f() > 3:\n    T[0] = 2", "T.push(2)", "exec('T = ')"])
+@pytest.mark.parametrize("change", ["import absent\nif absent.f() > 3:\n    T[0] = 2", "T.push(2)", "exec('T = ')",
+                                    "import concurrent.futures as c\nc.ThreadPoolExecutor().submit(T.append, 2)"])
 def test_what_cannot_be_run_makes_what_it_may_change_unknown(load_text: Load, change: str) -> None:
     result = load_text(f"T = [1]\n{change}\nVALUE = tl.constexpr(T[0])\n" + KERNEL)
     ((name, failure),) = result.failures
@@ -94,6 +118,11 @@ def test_a_star_import_binds_a_name_again(load_text: Load, write: Write) -> None
     ("globals()['N'] = 2\n", "N = 1\nfrom other import *\n", "N"),
     ("len = 2\n", "from other import *\n", "len"),
     ("N = 2\n", "import other\nfrom other import N\nother.N = 7\n", "N"),
+    ("import os\ndef up():\n    os.environ['MUTLINT_M'] = '2'\n",
+     "import os\nimport other\nother.up()\n", "int(os.environ.get('MUTLINT_M', 1))"),
+    ("raise ImportError\n", "try:\n    from other import N\nexcept ImportError:\n    N = 2\n", "N"),
+    ("if 2 > 1:\n    raise ImportError\nN = 1\n", "try:\n    from other import N\nexcept:\n    N = 2\n", "N"),
+    ("def __getattr__(name):\n    return len(name)\n", "import other\n", "other.AB"),
     ("N = 2\ndef up():\n    global N\n    N = 9\n", "from other import N, up\nup()\n", "N"),
     ("N_A = 1\nN_B = 2\n", "import other\n", "len([n for n in dir(other) if n.startswith('N_')])"),
 ])
@@ -134,14 +163,19 @@ def test_a_pruner_that_may_change_configs(load_text: Load, line: str, is_edited:
     assert kernel.autotune.is_edited is is_edited
 
 
-def test_a_config_that_is_appended_to_a_tuner(load_text: Load) -> None:
+@pytest.mark.parametrize("statements", [
+    "kernel.configs.append(config)", "configs = kernel.configs\nconfigs.append(config)",
+    "def widen(k):\n    k.configs.append(config)\nwiden(kernel)",
+    "for c in [*kernel.configs]:\n    kernel.configs.append(config)",
+])
+def test_a_config_that_is_appended_to_a_tuner(load_text: Load, statements: str) -> None:
     result = load_text("""
         @triton.autotune([triton.Config({"N": 1})], key=[])
         @triton.jit
         def kernel(x, N: tl.constexpr):
             tl.store(x, N)
-        kernel.configs.append(triton.Config({"N": 2}))
-    """)
+        config = triton.Config({"N": 2})
+    """ + textwrap.indent(f"\n{statements}\n", " " * 8))
     autotune = result.kernels[0].autotune
     assert autotune is not None
     assert [config.kwargs["N"] for config in autotune.configs] == [1, 2]

@@ -206,14 +206,6 @@ def test_the_search_ends_with_the_project_root(tmp_path: Path, mark: str) -> Non
     assert find_spec(file) == in_root
 
 
-def test_a_given_root_replaces_the_marks(tmp_path: Path) -> None:
-    top = touch(tmp_path / "triton-mutlint.yaml")
-    touch(tmp_path / "project" / "pyproject.toml")
-    file = tmp_path / "project" / "k.py"
-    assert find_spec(file, tmp_path) == top
-    assert find_spec(file, tmp_path / "project") is None
-
-
 def test_a_relative_path_is_searched_from_the_working_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -62,10 +63,7 @@ def _state(path: str) -> str:
 
 def _limits() -> Iterator[str]:
     """What a process may take: under other limits, something else fails."""
-    if os.name == "posix":
-        import resource  # here: Windows has no such module
-
-        yield from (f"{name} {resource.getrlimit(vars(resource)[name])}" for name in _LIMITS if name in vars(resource))
+    yield from (f"{name} {resource.getrlimit(vars(resource)[name])}" for name in _LIMITS if name in vars(resource))
 
 
 def _gpu() -> Iterator[str]:

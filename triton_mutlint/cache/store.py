@@ -107,9 +107,9 @@ class Store:
         for folder in (self.folder, *(self.folder / kind for kind in _KINDS)):
             with contextlib.suppress(OSError):  # not there yet
                 about = folder.stat()
-                if os.name == "posix" and about.st_uid != os.geteuid():
+                if about.st_uid != os.geteuid():
                     return "it belongs to another user"
-                if os.name == "posix" and about.st_mode & stat.S_IWOTH:
+                if about.st_mode & stat.S_IWOTH:
                     return "everybody may write to it"
         with contextlib.suppress(OSError):
             if not self.is_own() and any(self.folder.iterdir()):
@@ -137,9 +137,7 @@ class Store:
 def default_folder() -> Path:
     """Where caches of a user go on this platform."""
     home = Path("~").expanduser()
-    if os.name == "nt":
-        base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
-    elif os.uname().sysname == "Darwin":
+    if os.uname().sysname == "Darwin":
         base = home / "Library" / "Caches"
     else:
         given = os.environ.get("XDG_CACHE_HOME", "")

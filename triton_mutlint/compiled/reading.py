@@ -39,6 +39,7 @@ _NAMED = re.compile(r'loc\("((?:[^"\\]|\\.)*)"\(')
 _NAME = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 _POINTER = re.compile(r"!tt\.ptr<(.*?)(?:, \d+)?>$")
 _DESCRIPTOR = re.compile(r"!tt\.tensordesc<(?:tensor<)?((?:\d+x)*)([^,>]*)")
+_NUMBER = re.compile(r"(?:i|f|bf)\d+\w*$|index$")  # all else may be an address, such as what no dialect of Triton's has
 _METADATA = re.compile(r"(.*)\.(?:shape|stride|padding)(?:\.\d+)?$")
 _ELEMENTS = {"f16": "fp16", "f32": "fp32", "f64": "fp64", "f8E5M2": "fp8e5", "f8E4M3FN": "fp8e4nv",
              "f8E4M3FNUZ": "fp8e4b8", "f8E5M2FNUZ": "fp8e5b16"}  # as Triton writes them in signatures
@@ -65,8 +66,10 @@ def signature_of(kernel: CompiledKernel, text: str, function: Function) -> Signa
     types = function.types[:function.n_args]
     node = _definition(kernel, function)
     parameters = _parameters(node) if node is not None else {}
-    names = _names(kernel, function, text, parameters)
-    names = names or [f"arg{i}" for i in range(len(types))]
+    printed = _printed_names(text, function)
+    names = _names(kernel, types, printed, parameters)
+    if names is None:
+        node, names = None, printed or [f"arg{i}" for i in range(len(types))]
     owners, arguments = [], dict[str, ArgType]()
     for name, type_, role in _roles(names, types):
         owners.append(ArgOwner(name, role))
@@ -83,20 +86,18 @@ def signature_of(kernel: CompiledKernel, text: str, function: Function) -> Signa
     return Signature(arguments, tuple(owners), {n: i for i, n in enumerate(parameters)}, True, node.name)
 
 
-def _names(kernel: CompiledKernel, function: Function, text: str, parameters: Mapping[str, bool]) -> list[str]:
-    """What the arguments are called; nothing where that cannot be told.
+def _names(kernel: CompiledKernel, types: Sequence[str], printed: list[str],
+           parameters: Mapping[str, bool]) -> list[str] | None:
+    """What the `def` calls the arguments; None where that cannot be told.
 
-    The IR names values by the variable that they were assigned to last, so what it says counts only as far as it fits
-    the parameters of the `def`, in their order; where there is no `def` to be had, it is all that there is.
+    The IR names values by the variable that they were assigned to last, so what it says (`printed`) counts only as far
+    as it fits the parameters of the `def`, in their order.
     """
-    printed = _printed_names(text, function)
-    if not parameters:
-        return printed
     order = {name: index for index, name in enumerate(parameters)}
     at = [order.get(name.partition(".")[0], -1) for name in printed]
     if printed and min(at) >= 0 and at == sorted(at):
         return printed
-    return _from_def(kernel, parameters, function.types[:function.n_args])
+    return _from_def(kernel, parameters, types)
 
 
 def _printed_names(text: str, function: Function) -> list[str]:
@@ -109,7 +110,7 @@ def _printed_names(text: str, function: Function) -> list[str]:
     return aliases if len(aliases) == function.n_args and all(map(_NAME.fullmatch, aliases)) else []
 
 
-def _from_def(kernel: CompiledKernel, parameters: Mapping[str, bool], types: Sequence[str]) -> list[str]:
+def _from_def(kernel: CompiledKernel, parameters: Mapping[str, bool], types: Sequence[str]) -> list[str] | None:
     """The parameters that were not compiled in, where these are as many as there are arguments.
 
     Triton compiles in what is a constexpr, and whole numbers that are 1 (without being told otherwise).
@@ -118,7 +119,7 @@ def _from_def(kernel: CompiledKernel, parameters: Mapping[str, bool], types: Seq
              if not is_constexpr and f"({index},)" not in kernel.values]
     if len(names) != len(types):
         names = [name for name in names if kernel.values.get(name) != "1"]
-    return names if len(names) == len(types) else []
+    return names if len(names) == len(types) else None
 
 
 def _roles(names: Sequence[str], types: Sequence[str]) -> list[tuple[str, str, ArgRole]]:
@@ -132,10 +133,9 @@ def _roles(names: Sequence[str], types: Sequence[str]) -> list[tuple[str, str, A
         if (of and of[1] in descriptors) or (name in descriptors and not _DESCRIPTOR.match(type_)):
             found.append((of[1] if of else name, type_, ArgRole.META))
             continue
-        is_address = type_.startswith(("!tt.ptr", "!tt.tensordesc"))
         full = f"{name}.{seen.get(name, 0)}" if name in repeated else name
         seen[name] = seen.get(name, 0) + 1
-        found.append((full, type_, ArgRole.ADDRESS if is_address else ArgRole.SCALAR))
+        found.append((full, type_, ArgRole.SCALAR if _NUMBER.match(type_) else ArgRole.ADDRESS))
     return found
 
 

@@ -130,7 +130,7 @@ def read_baseline(path: Path, shown: str) -> Baseline:
 def _accepted(parsed: dict[str, Any], text: str, shown: str) -> dict[FindingKind, Accepted]:
     if parsed.get("version") != VERSION:
         raise UsageError(f"{shown}: unsupported version {parsed.get('version')!r}; this tool reads version {VERSION}")
-    lines = _lines(text, shown)
+    lines = dict(reversed(list(_placed(text, shown))))
     found: dict[FindingKind, Accepted] = {}
     for position, row in enumerate(parsed["findings"]):
         kind, count = _entry(row, f"{shown}: findings[{position}]")
@@ -154,12 +154,8 @@ def _entry(row: Any, place: str) -> tuple[FindingKind, int]:
     return FindingKind(*texts), count
 
 
-def _lines(text: str, shown: str) -> dict[FindingKind, int]:
-    """Where each entry stands, if the file is written an entry a line."""
-    return dict(reversed(list(_placed(text, shown))))
-
-
 def _placed(text: str, shown: str) -> Iterator[tuple[FindingKind, int]]:
+    """Where each entry stands, if the file is written an entry a line."""
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip().startswith('{"'):
             try:

@@ -93,10 +93,10 @@ def read_declarations(source: SourceFile) -> DeclarationComments:
     wanted = [d for d in comments.directives if d.kind == MUTATES]
     if not wanted:
         return DeclarationComments(problems=tuple(problems))
-    owned = [_Place(node, header(node)) for node in reversed(functions(tree_of(source)))]
+    owned = [(node, header(node)) for node in reversed(functions(tree_of(source)))]
     found: dict[int, list[Directive]] = {}
     for directive in wanted:
-        owner = next((place.node for place in owned if _belongs(directive, place, comments)), None)
+        owner = next((node for node, span in owned if _belongs(directive, node, span, comments)), None)
         if owner is None:
             help_ = "put it above the decorators, on the `def` line, or first in the body"
             message = "the declaration belongs to no function"
@@ -107,16 +107,9 @@ def read_declarations(source: SourceFile) -> DeclarationComments:
     return DeclarationComments(by_line, tuple(problems))
 
 
-@dataclass(frozen=True)
-class _Place:
-    """A function and the lines of its header."""
-
-    node: FunctionNode
-    span: Span
-
-
-def _belongs(directive: Directive, place: _Place, comments: Comments) -> bool:
-    line, span, node = directive.location.line, place.span, place.node
+def _belongs(directive: Directive, node: FunctionNode, span: Span, comments: Comments) -> bool:
+    """Whether a comment stands at a function whose header has the lines of `span`."""
+    line = directive.location.line
     if line > (node.end_lineno or node.lineno):
         return False
     first = span.first
@@ -127,15 +120,10 @@ def _belongs(directive: Directive, place: _Place, comments: Comments) -> bool:
 
 def _before_body(node: FunctionNode) -> int:
     """The last line that still counts as first in the body."""
-    statements = node.body[1:] if _is_docstring(node) else node.body
+    statements = node.body if ast.get_docstring(node, clean=False) is None else node.body[1:]
     if statements:
         return max(node.lineno, statements[0].lineno - 1)
     return node.end_lineno or node.lineno
-
-
-def _is_docstring(node: FunctionNode) -> bool:
-    first = node.body[0]
-    return isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
 
 
 def _merged(directives: list[Directive]) -> KernelDeclaration:

@@ -8,8 +8,7 @@ from bisect import bisect
 from collections.abc import Iterable, Sequence
 
 from triton_mutlint.contracts.comments import MARK
-from triton_mutlint.fixes.document import Document
-from triton_mutlint.fixes.edit import CannotFixError, Edit, replaced
+from triton_mutlint.fixes.document import CannotFixError, Document, Edit, replaced
 from triton_mutlint.spec.nodes import SpecError
 from triton_mutlint.spec.read import parse_spec
 from triton_mutlint.types import Change, ListKind, Location

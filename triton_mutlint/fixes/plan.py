@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from triton_mutlint.config.request import Request
-from triton_mutlint.fixes.document import Document, request_document
-from triton_mutlint.fixes.edit import CannotFixError, Edit, Fix, Refusal
+from triton_mutlint.fixes.document import CannotFixError, Document, Edit, Fix, Refusal, request_document
 from triton_mutlint.fixes.lists import edit_autotune, edit_ignore, edit_mutates, edit_mutates_args, edit_spec
 from triton_mutlint.types import Change, Finding, ListKind, Location
 

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from triton_mutlint.config.request import Request
-from triton_mutlint.fixes.document import Document, request_document
-from triton_mutlint.fixes.edit import Fix, Refusal, apply
+from triton_mutlint.fixes.document import Document, Fix, Refusal, apply, request_document
 from triton_mutlint.fixes.plan import plan
 from triton_mutlint.types import Finding, MutlintError, Report, Severity
 

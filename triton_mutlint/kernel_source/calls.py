@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from triton_mutlint.kernel_source.accesses import Accesses, Done
+from triton_mutlint.kernel_source.accesses import Accesses, Done, by_parameter, partitions, spell_out
 from triton_mutlint.kernel_source.folding import folded
 from triton_mutlint.kernel_source.helpers import Helper, any_of, bound_arguments
-from triton_mutlint.kernel_source.listed import by_parameter, partitions, spell_out
 from triton_mutlint.kernel_source.objects import (
     fields_given,
     fields_of,

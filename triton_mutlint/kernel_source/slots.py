@@ -30,8 +30,7 @@ class Slot:
     to_int: int = 0  # `.to(tl.int64)`: an address, if it is cast back
     address_int: int = 0  # an integer cast to a pointer type
     addressed: int = 0  # took part in what is cast to a pointer type, or given to inline asm
-    models: int = 0  # something is cast to its type
-    models_loaded: int = 0  # something that was in memory
+    modelled: dict[tuple[Trace, bool], int] = field(default_factory=dict)  # what is cast to its type, whether by bits
     kept: int = 0  # took part in what is stored in memory
     integer: int = 0
     floating: int = 0

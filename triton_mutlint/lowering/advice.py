@@ -117,7 +117,7 @@ _ADDRESS = re.compile(r" (?:object )?at 0x[0-9a-f]+")  # differs from run to run
 def failure(error: BaseException, kernel: Kernel, printed: str, args: Mapping[str, ArgType]) -> Failure:
     """What to report for `error`, raised while lowering `kernel` with `args`; `printed` is MLIR's own output."""
     innermost = _innermost(error)
-    message = _message(innermost, printed)
+    message = said(error, printed)
     location = _own_location(error) or _location(innermost) or kernel.location
     missing = _missing_value(kernel.name, _chain(error), location)
     if missing is not None:
@@ -188,7 +188,9 @@ def _own_location(error: BaseException) -> Location | None:
     return None
 
 
-def _message(error: BaseException, printed: str) -> str:
+def said(error: BaseException, printed: str) -> str:
+    """What Triton says is wrong; `printed` is MLIR's own output."""
+    error = _innermost(error)
     own = str(getattr(error, "error_message", None) or "").strip()
     if type(error).__name__ == "CompileTimeAssertionFailure":  # the autotuner skips a config that raises it
         own = f"static_assert failed: {own}" if own else "static_assert failed"

@@ -18,6 +18,7 @@ from typing import Any
 from unittest.mock import patch
 
 from triton_mutlint.basics import UsageError
+from triton_mutlint.lowering.advice import said
 from triton_mutlint.process.capture import captured
 from triton_mutlint.types import (
     ArgType,
@@ -107,16 +108,17 @@ def ask(kernel: Kernel, variant: Variant, target: Target) -> TorchAnswer | None:
     given = arguments_for(variant)
     if given is None:
         return None
-    wrap, failures = importlib.import_module(_PASS), []
+    wrap, failures = importlib.import_module(_PASS), list[BaseException]()
 
     def told(*_: object, **__: object) -> None:
-        failures.append(sys.exc_info()[1])
+        failures.extend(error for error in sys.exc_info()[1:2] if error is not None)
 
-    with captured(), driver(target), patch.object(wrap.log, "warning", told):
+    with captured() as printed, driver(target), patch.object(wrap.log, "warning", told):
         found = identify(kernel.jit, *given)
     reads_writes = getattr(found, "read_writes", found)  # of an older one: names
     written = frozenset(getattr(dep, "name", dep) for dep in getattr(reads_writes, "writes", reads_writes))
-    return TorchAnswer(written, _cause(failures[0]) if failures else "", getattr(found, "can_fuse_epilogue", None))
+    why = ": ".join(said(failures[0], printed.text).splitlines()[:2]) if failures else ""
+    return TorchAnswer(written, why, getattr(found, "can_fuse_epilogue", None))
 
 
 def identify(jit: Any, arguments: Mapping[str, Any], descriptors: Mapping[str, Any]) -> Any:
@@ -125,12 +127,6 @@ def identify(jit: Any, arguments: Mapping[str, Any], descriptors: Mapping[str, A
     run = getattr(wrap, "identify_accessed_tensors", None) or wrap.identify_mutated_tensors
     knows_descriptors = len(signature(run).parameters) > 2  # since torch 2.8
     return run(jit, dict(arguments), *([dict(descriptors)] if knows_descriptors else []))
-
-
-def _cause(error: BaseException | None) -> str:
-    """The line of a message that says what is wrong: Triton quotes the source above it."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1] if lines else type(error).__name__
 
 
 @contextlib.contextmanager

@@ -87,11 +87,6 @@ def has_descriptor_types() -> bool:
     return version() >= (3, 4)
 
 
-def locates_calls() -> bool:
-    """Whether an op's location is its call's start (3.8 on) or its last argument's (before)."""
-    return version() >= (3, 8)
-
-
 @contextlib.contextmanager
 def _line_info() -> Iterator[None]:
     """Locations on every op, also where the environment turns them off: reports say where a write is."""

@@ -12,6 +12,7 @@ import ctypes
 import functools
 import os
 import platform
+import resource
 import struct
 import sys
 from collections.abc import Iterable
@@ -42,8 +43,6 @@ def limit(keep: Iterable[int], memory: int | None = MEMORY) -> None:
 
     `memory` is in bytes; None does not limit it.
     """
-    import resource  # here: Windows has no such module
-
     _close_all_but({0, 1, 2, *keep})
     for what, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_DATA, memory), (resource.RLIMIT_FSIZE, WRITTEN)):
         if most is None:

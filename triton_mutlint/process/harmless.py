@@ -59,13 +59,9 @@ def _told(event: str, args: tuple[Any, ...]) -> None:
     if event == "open":
         if args[2] & _WRITING:
             raise PermissionError(f"{args[0]}: nothing is written while a file is loaded")
-    elif event.partition(".")[0] in _FAMILIES and event not in _LOOKING and not _is_own(event, args):
+    elif event.partition(".")[0] in _FAMILIES and event not in _LOOKING and not (
+            event == "os.truncate" and isinstance(args[0], int)):  # by number: what this tool does to what is printed
         raise PermissionError(f"{event} is not run while a file is loaded")
-
-
-def _is_own(event: str, args: tuple[Any, ...]) -> bool:
-    """Whether this tool cuts the file that keeps what is printed: by number, which linted code has none of."""
-    return event == "os.truncate" and isinstance(args[0], int)
 
 
 def _refused(name: str) -> Callable[..., NoReturn]:

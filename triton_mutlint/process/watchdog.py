@@ -59,8 +59,7 @@ def _listen() -> None:
     signal.signal(signal.SIGALRM, _ring)  # for good: a late alarm must not end the process
 
 
-if hasattr(signal, "setitimer"):
-    os.register_at_fork(after_in_child=_open.clear)  # a child has its own time
+os.register_at_fork(after_in_child=_open.clear)  # a child has its own time
 
 
 def _set() -> None:

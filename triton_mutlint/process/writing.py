@@ -57,16 +57,15 @@ def _opened(temporary: Path) -> tuple[bool, int]:
     if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):  # noqa: PTH112
         with contextlib.suppress(OSError):  # not every file system has files without names
             return False, os.open(temporary.parent, os.O_TMPFILE | os.O_WRONLY, 0o666)
-    return True, os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    return True, os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
 
 
 def _be_like(old: Path, new: int) -> None:
     with contextlib.suppress(FileNotFoundError):
         about = old.stat()
-        if hasattr(os, "fchown"):
-            with contextlib.suppress(OSError):  # one may give nothing away
-                os.fchown(new, about.st_uid, about.st_gid)
-            os.fchmod(new, about.st_mode & 0o7777)
+        with contextlib.suppress(OSError):  # one may give nothing away
+            os.fchown(new, about.st_uid, about.st_gid)
+        os.fchmod(new, about.st_mode & 0o7777)
         if hasattr(os, "listxattr"):
             with contextlib.suppress(OSError):  # some are the system's own
                 for name in os.listxattr(old):

@@ -11,7 +11,7 @@ from triton_mutlint.contracts.declarations import declaration_of, read_declarati
 from triton_mutlint.contracts.snapshot import Snapshot, read_snapshot
 from triton_mutlint.lowering.triton_api import newer_than_tested, triton_version
 from triton_mutlint.process.confined import unavailable
-from triton_mutlint.rules.judging import judge
+from triton_mutlint.rules.engine import judge
 from triton_mutlint.rules.rule import KernelSubject, RunSubject
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.plan import Specs

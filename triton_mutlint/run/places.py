@@ -50,8 +50,7 @@ class SourcePlaces:
 
     cwd: Path
     sources: Mapping[str, SourceFile] = field(default_factory=dict)
-    column_base: int = 1
-    locates_calls: bool = True
+    column_base: int = 1  # 0 of a Triton that locates a call at its last argument
     _names: dict[tuple[str, int], str] = field(default_factory=dict, init=False, repr=False)  # by file and line
 
     def location(self, entry: Entry | None, op: str) -> Location:
@@ -78,7 +77,7 @@ class SourcePlaces:
 
     def _settle(self, entry: Entry, called: tuple[str, ...]) -> Entry:
         file, line, column = entry
-        if not self.locates_calls and called:
+        if not self.column_base and called:
             place = (line, column - self.column_base)
             on_line = _calls(self._tree(file)).get(line, ())
             matching = [c for c in on_line if c.holds(place) and c.name.startswith(called)]

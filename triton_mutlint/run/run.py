@@ -8,11 +8,12 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from triton_mutlint.compiled.arguments import are_compiled
+from triton_mutlint.compiled.cache_files import is_cache, is_ir
+from triton_mutlint.compiled.trace import is_trace
 from triton_mutlint.config.request import Progress, Request, silent
 from triton_mutlint.process.inputs import current, recording, spoil
 from triton_mutlint.source.discover import Excluded, discover, source_from_stdin
@@ -105,3 +106,24 @@ def sources_of(request: Request) -> tuple[tuple[SourceFile, ...], Failures]:
             sources = (buffer, *(s for s in sources if s.path != buffer.path))
     texts = request.texts
     return tuple(replace(s, text=texts[s.display]) if s.display in texts else s for s in sources), failures
+
+
+def are_compiled(arguments: Sequence[str], cwd: Path, declared: Sequence[str]) -> bool:
+    """Whether the arguments name IR; `declared` are the sources that it is to be held against.
+
+    Raises UsageError where IR and sources are mixed, or sources are declared for other sources.
+    """
+    found = {argument: _is_compiled((cwd / argument).expanduser()) for argument in arguments}
+    if declared and not all(found.values()):
+        sources = next(argument for argument, is_ir_ in found.items() if not is_ir_)
+        raise UsageError(f"--declared needs what was compiled among the paths, and {sources} is none of that: give "
+                         "Triton's cache, files of IR or a trace")
+    if len(set(found.values())) > 1:
+        compiled, sources = (next(a for a, is_ir_ in found.items() if is_ir_ is wanted) for wanted in (True, False))
+        raise UsageError(f"{compiled} was compiled and {sources} is source: to hold one against the other, give the "
+                         f"sources by --declared {sources}")
+    return any(found.values())
+
+
+def _is_compiled(path: Path) -> bool:
+    return is_trace(path) or (is_cache(path) if path.is_dir() else is_ir(path))

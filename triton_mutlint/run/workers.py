@@ -166,7 +166,8 @@ def lint_files(sources: Sequence[SourceFile], work: Work, request: Request, prog
     pending = {number: file for number, file in enumerate(files) if not file.is_done}
     if any(_DEFINES.search(file.source.text) for file in pending.values()):
         warm_up()
-    jobs = _useful(jobs, pending.values())
+    if sum(file.source.text.count("jit") for file in pending.values()) < _WORTHWHILE:
+        jobs = min(jobs, 1)
     parts = _parts(pending, jobs)
 
     def does(part: Part) -> Iterator[Step]:
@@ -193,8 +194,7 @@ def lint_files(sources: Sequence[SourceFile], work: Work, request: Request, prog
     told = Union[Step, kind]  # noqa: UP007 - None is no kind
     with Processes(parts, jobs, told, does, seconds, take, lose, bounds(request),
                    done=lambda part, noted: files[part.file].end(noted)) as processes:
-        for file, found in zip(files, known, strict=True):
-            file.result = None if found is None else found()
+        _read(files, known)
         processes.finish()
     outcomes = [file.outcome() for file in files]
     if cache is not None:
@@ -203,9 +203,10 @@ def lint_files(sources: Sequence[SourceFile], work: Work, request: Request, prog
     return tuple(outcomes)
 
 
-def _useful(jobs: int, files: Iterable[_File]) -> int:
-    """How many processes are worth what they cost."""
-    return min(jobs, 1) if sum(file.source.text.count("jit") for file in files) < _WORTHWHILE else jobs
+def _read(files: Sequence[_File], known: Sequence[Callable[[], FileResult] | None]) -> None:
+    """Read what is known already, while others work."""
+    for file, result in zip(files, known, strict=True):
+        file.result = None if result is None else result()
 
 
 def bounds(request: Request) -> Callable[[Iterable[int]], None]:

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 from triton_mutlint.kernel_source.helpers import Helper, Program
 from triton_mutlint.kernel_source.learned import marks
+from triton_mutlint.kernel_source.learned.learned_calls import cast_to_pointer
 from triton_mutlint.kernel_source.learned.learned_walk import LearningWalk
 from triton_mutlint.kernel_source.learned.learning import Learning
 from triton_mutlint.kernel_source.slots import Slot, Trace
@@ -115,11 +116,12 @@ def facts(kernel: Kernel, program: Program) -> Facts:
         name: MayBe(frozenset((name,)), is_open=True, trace=Trace(frozenset((slot,)))) for name, slot in slots.items()})
     everything = list(_with_children(slots.values()))
     marks.spread(everything)
-    marks.settle(everything)
     for slot in everything:
-        if slot.models and slot.pointer:
+        for (source, bitcast), line in (slot.modelled if slot.pointer else {}).items():
+            cast_to_pointer(source, line, bitcast)
             learnt.pointers = True
-            learnt.loaded = learnt.loaded or slot.models_loaded
+            learnt.loaded = learnt.loaded or (line if source.memory else 0)
+    marks.settle(everything)
     return Facts(slots, learnt)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from triton_mutlint.kernel_source.dtypes import INTEGRAL, bits, canonical_dtype
-from triton_mutlint.kernel_source.names import named_like_integer, named_like_pointer
+from triton_mutlint.kernel_source.learned.marks import named_like_integer, named_like_pointer
 from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.signature.evidence import Dossier, Inferred
 from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType

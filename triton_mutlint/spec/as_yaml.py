@@ -169,7 +169,7 @@ def find_name(value: Any, shown: str, namespace: Mapping[str, Any]) -> str | Non
             found = resolve(name)
         except UnknownNameError:
             continue
-        if _same(found, value):
+        if found is value or (type(found).__name__ == type(value).__name__ == "dtype" and str(found) == str(value)):
             return name
     return None
 
@@ -193,10 +193,6 @@ def _names(value: Any, shown: str, namespace: Mapping[str, Any]) -> Iterator[str
 def long_name(name: str) -> str:
     """What `triton.language` calls the dtype that prints as `name`: `float16` for `fp16`."""
     return re.sub(r"^fp(?=\d)", "float", re.sub(r"^bf(?=\d)", "bfloat", name))
-
-
-def _same(one: Any, other: Any) -> bool:
-    return one is other or (type(one).__name__ == type(other).__name__ == "dtype" and str(one) == str(other))
 
 
 # --------------------------------------------------------------------------- entries

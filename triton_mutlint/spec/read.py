@@ -16,21 +16,20 @@ NAMES = ("triton-mutlint.yaml", "triton-mutlint.yml")
 _ROOT_MARKS = (".git", "pyproject.toml")
 
 
-def find_spec(file: Path, root: Path | None = None) -> Path | None:
+def find_spec(file: Path) -> Path | None:
     """The spec that holds for `file`: beside it, or upward to the project root inclusive.
 
-    The root is `root` if given, else the first directory with `.git` or `pyproject.toml`; without
-    either the search goes to the top. Of the two names `.yaml` comes first.
+    The root is the first directory with `.git` or `pyproject.toml`; without one the search goes to the top. Of the two
+    names `.yaml` comes first.
     """
     start = file.absolute()
-    stop = root.absolute() if root else None
     for folder in start.parents if not start.is_dir() else (start, *start.parents):
         for name in (*NAMES, *_ROOT_MARKS):
             note_name(folder, name)
         for name in NAMES:
             if _exists(folder / name, file_only=True):
                 return folder / name
-        if folder == stop or (stop is None and any(_exists(folder / mark) for mark in _ROOT_MARKS)):
+        if any(_exists(folder / mark) for mark in _ROOT_MARKS):
             return None
     return None
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from triton_mutlint.basics import MutlintError, byte_column
 
@@ -93,9 +92,6 @@ class SourceFile:
         for node in nodes:  # which grows: no function stands in an expression
             nodes.extend(n for n in ast.iter_child_nodes(node) if not isinstance(n, ast.expr))
         return {(n.lineno, n.col_offset + 1): n for n in nodes if isinstance(n, ast.FunctionDef)}
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return SourceFile, (self.path, self.display, self.text, self.kernels)
 
 
 def parse_source(text: str, filename: str, display: str) -> ast.Module:

@@ -138,7 +138,8 @@ class RunResult:
 
     Of an op, `given` is the call as texts; `same` are arguments that were written with the values that they held,
     `returned` those that a result shares memory with, `reached` the numbers of the job's places that were executed,
-    `later` those that an autograd function wrote in `backward` alone.
+    `later` those that an autograd function wrote in `backward` alone, `unmarked` those that `forward` wrote and did
+    not mark as dirty.
     """
 
     run: int
@@ -156,6 +157,7 @@ class RunResult:
     returned: tuple[str, ...] = ()
     reached: tuple[int, ...] = ()
     later: tuple[str, ...] = ()
+    unmarked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def cast_to(source: Trace, kind: Trace, line: int, bitcast: bool) -> Trace:
     if kind.is_dtype and any(s.pointer for s in kind.base):
         dtype = "*"  # `.to(ptr.dtype)`
     if isinstance(dtype, str) and dtype.startswith("*"):
-        _cast_to_pointer(source, line, bitcast)
+        cast_to_pointer(source, line, bitcast)
         return Trace(source.base or frozenset(s for s in source.mixed if s.pointer), dtype=dtype)
     if bitcast and isinstance(dtype, str):
         loaded = {*source.memory, source.dtype} if isinstance(source.dtype, Slot) else source.memory
@@ -60,7 +60,7 @@ def cast_to(source: Trace, kind: Trace, line: int, bitcast: bool) -> Trace:
     return Trace(source.base, source.mixed, source.memory, dtype, factors=source.factors)
 
 
-def _cast_to_pointer(source: Trace, line: int, bitcast: bool) -> None:
+def cast_to_pointer(source: Trace, line: int, bitcast: bool) -> None:
     note(source.takes_part, "addressed", line)
     note(source.memory, "elem_address", line)
     note(NONE if source.takes_part else source.memory, "table", line)

@@ -66,7 +66,7 @@ class Learning(Observer):
         line, op, a, b = self.place.line, node.op, left.made, right.made
         for one in (a, b):
             note(one.bare, "arithmetic", line)
-            if one.dtype is None and not isinstance(op, ast.Add | ast.Sub):
+            if one.dtype is None and not isinstance(op, ast.Add | (ast.Sub if one is a else ast.Add)):
                 note(one.bare, "number", line)
             if one.dtype is None or isinstance(op, ast.Mult):
                 note(one.bare, "direct", line)
@@ -264,6 +264,5 @@ class Learning(Observer):
             marks.kept((value,), line)
             self.recast = self.recast or line
         for slot in kind.made.bare if kind.made.is_dtype else ():
-            note((slot,), "models", line)
-            slot.models_loaded = slot.models_loaded or (line if source.memory else 0)
+            slot.modelled.setdefault((source, bitcast), line)
         return found

@@ -1,10 +1,10 @@
-"""Noting facts on the slots that a value may be made of."""
+"""Noting facts on the slots that a value may be made of, and what a name suggests: the weakest evidence."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
-from triton_mutlint.kernel_source.names import named_like_pointer
 from triton_mutlint.kernel_source.slots import NONE, Dtype, Slot, Slots, Trace
 from triton_mutlint.kernel_source.values import MayBe, made
 
@@ -181,3 +181,27 @@ def shape(value: MayBe, line: int) -> None:
 def use_dtype(kind: Trace, line: int) -> None:
     """`kind` is used as a dtype, and so are the compile-time parameters that it may be."""
     note((s for s in kind.bare if s.constexpr or not kind.is_dtype), "dtype", line)  # else it is a parameter's dtype
+
+
+_POINTER = re.compile(
+    r"(^|_)(p?ptrs?|pointers?|buf|buffer|tensor|base)\d*(_|$)|Ptr|(^|[a-z])_?ptrs?$|^(out|output|input|x|y|src|dst)$",
+)
+_INTEGER = re.compile(
+    r"(^|_)(strides?|size|sizes|len|num|n|m|k|dim|dims|numel|count|seed|offset|start|end|idx|index|rows?|"
+    r"cols?|heads?|batch|seqlen|block|blocks|tokens?|elements?|steps?|rank|world)(_|\d|$)|"
+    r"^stride|_stride",
+    re.IGNORECASE,
+)
+_DTYPE = re.compile(r"(^|_)(dtype|dtypes|type|dt)(_|$)|DTYPE$|TYPE$", re.IGNORECASE)
+
+
+def named_like_pointer(name: str) -> bool:
+    return _POINTER.search(name) is not None
+
+
+def named_like_integer(name: str) -> bool:
+    return _INTEGER.search(name) is not None or (len(name) <= 3 and name.isupper())
+
+
+def named_like_dtype(name: str) -> bool:
+    return _DTYPE.search(name) is not None

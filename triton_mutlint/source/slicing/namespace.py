@@ -150,6 +150,8 @@ class Namespace(Space):
             if not is_stand_in(module):
                 return module
         if "__getattr__" in self.scope.by_name and not name.startswith("__"):
+            with contextlib.suppress(Exception, UndecidedError), self.shared.session:
+                return self["__getattr__"](name)
             # made on demand, from what is there at run time: not known, but it exists
             return self.missing(f"{self.module.dotted}.{name}", "is only made at run time")
         raise AttributeError(f"module `{self.module.dotted}` defines no `{name}`")

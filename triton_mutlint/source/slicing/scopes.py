@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable, Iterator, Set
+import sys
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from functools import cached_property
 
-from triton_mutlint.source.finder import is_real, is_stood_in
-from triton_mutlint.source.walking import bound_in, dotted, walk
+from triton_mutlint.source.finder import is_stood_in
+from triton_mutlint.source.slicing.statement_text import (
+    ASSIGNING,
+    DEFINITIONS,
+    GLOBAL,
+    acting,
+    altered,
+    is_literal,
+    keeps_something,
+    mentioned,
+    root_name,
+    statements,
+)
+from triton_mutlint.source.walking import bound_in, walk
 
-DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_CALLING = (ast.Assign, ast.AnnAssign, ast.Expr, *DEFINITIONS)  # change nothing but by what they call
+_CALLING = (*ASSIGNING, ast.Expr, *DEFINITIONS)  # change nothing but by what they call
 OPEN = frozenset({"exec", "eval", "globals"})  # these reach every name
-_BUILTINS = frozenset(vars(builtins)) - OPEN - {"setattr", "delattr", "next"}
-_GLOBAL = "global "  # before a name that a function binds here
-_MADE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.Call)  # anew, and can be changed
-_LITERALS = (ast.Constant, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare)
+_BUILTINS = frozenset(vars(builtins)) - OPEN - {"setattr", "delattr", "next", "map", "filter", "iter"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,26 +64,6 @@ def bound_by(alias: ast.alias, node: ast.Import | ast.ImportFrom) -> str:
     return alias.asname or (alias.name if isinstance(node, ast.ImportFrom) else alias.name.partition(".")[0])
 
 
-def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a body that are run one by one: those in its conditions, `try` and plain `with` blocks too."""
-    for node in body:
-        if isinstance(node, ast.If):
-            if any(isinstance(part, ast.NamedExpr) for part in ast.walk(node.test)):
-                yield ast.copy_location(ast.Expr(node.test), node.test)
-            yield from statements((*node.body, *node.orelse))
-        elif isinstance(node, ast.Try):
-            handlers = (statement for handler in node.handlers for statement in handler.body)
-            yield from statements((*node.body, *node.orelse, *handlers, *node.finalbody))
-        elif is_plain_with(node):
-            yield from statements(node.body)  # type: ignore[attr-defined]  # as it is a `with`
-        else:
-            yield node
-
-
-def is_plain_with(node: ast.stmt) -> bool:
-    return isinstance(node, ast.With) and not any(item.optional_vars for item in node.items)
-
-
 class Scope:
     """The statements of one body, in the order of the file."""
 
@@ -94,6 +83,7 @@ class Scope:
                     self.by_name.setdefault(name, []).append(Binding(node))
         self._mentions: dict[str, frozenset[str]] = {}
         self._touched: dict[ast.stmt, Set[str]] = {}
+        self._live: dict[str, bool] = {}
 
     def touched(self, node: ast.stmt) -> Set[str]:
         """The names whose values the statement may change."""
@@ -103,12 +93,17 @@ class Scope:
         if OPEN.isdisjoint(names):
             return names
         return {name for name, bindings in self.by_name.items()
-                if any(b.alias is None or _is_changeable(b) for b in bindings)}
+                if any(b.alias is None or self._is_changeable(b) for b in bindings)}
 
     def is_blind(self, node: ast.stmt) -> bool:
         """Whether the statement may bind any name of the body."""
         self.touched(node)
         return not OPEN.isdisjoint(self._touched[node])
+
+    @cached_property
+    def _environment(self) -> list[str]:
+        """The names through which the environment is read, which any other module may change."""
+        return [n for n, found in self.by_name.items() if any(b.alias is not None and b.module == "os" for b in found)]
 
     @cached_property
     def is_open(self) -> bool:
@@ -136,22 +131,23 @@ class Scope:
         found: set[str] = set()
         for binding in self.by_name.get(name, ()):
             if binding.alias is not None:
-                found.update(["@" + binding.module] if _is_changeable(binding) else ())
+                found.update(["@" + binding.module, *self._environment] if self._is_changeable(binding) else ())
             else:
                 found.update(bound_in(binding.node))
                 found.update(n for n in mentioned(binding.node)
-                             if n in self.by_name or n in OPEN or n.startswith(_GLOBAL))
+                             if n in self.by_name or n in OPEN or n.startswith(GLOBAL))
         return frozenset(found)
 
     def _changed_by(self, node: ast.stmt) -> Set[str]:
-        parts = list(_acting(node))
+        parts = list(acting(node))
         if not parts or (isinstance(node, _CALLING) and self._is_harmless(parts)):
             return set()
-        reached = self.reach(name for part in parts for name in mentioned(part))
-        altered = {name for part in parts for name in _altered(part) if name in self.by_name}
-        altered.update(name.removeprefix(_GLOBAL) for name in reached if name.startswith(_GLOBAL))
-        return altered.union(name for name in reached if name in OPEN or name.startswith("@")
-                             or any(map(_is_changeable, self.by_name.get(name, ()))))
+        own = [node] if getattr(node, "decorator_list", ()) else []  # a decorator may call what it is given
+        reached = self.reach(name for part in (*parts, *own) for name in mentioned(part))
+        found = {name for part in parts for name in altered(part) if name in self.by_name}
+        found.update(name.removeprefix(GLOBAL) for name in reached if name.startswith(GLOBAL))
+        return found.union(name for name in reached if name in OPEN or name.startswith("@")
+                           or any(map(self._is_changeable, self.by_name.get(name, ()))))
 
     def _is_harmless(self, parts: list[ast.AST]) -> bool:
         """Whether nothing is changed in place, and nothing called but Python's own functions, Triton and stand-ins."""
@@ -160,26 +156,58 @@ class Scope:
                 return False
             if isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
                 return False
-            if isinstance(node, (ast.NamedExpr, ast.Await)):
+            if isinstance(node, (ast.NamedExpr, ast.Await)) or (isinstance(node, ast.Name) and self._is_live(node.id)):
                 return False
         return True
 
+    def _is_live(self, name: str) -> bool:
+        """Whether a value may run code of the project when it is used: an instance, which a call gave, has methods,
+        and the attributes of a class may be computed.
+        """
+        if name not in self._live:
+            self._live[name] = False  # it may be computed from itself
+            nodes = [b.node for b in self.by_name.get(name, ()) if isinstance(b.node, (*ASSIGNING, ast.ClassDef))]
+            self._live[name] = any(not self._is_harmless([*acting(node)]) for node in nodes)
+        return self._live[name]
+
     def _calls_known(self, call: ast.Call) -> bool:
-        root = _root(call)
+        root = root_name(call)
         bindings = self._binders(root)
         if not bindings:  # Python's own: it may call what it is given
             handed = [*call.args, *(keyword.value for keyword in call.keywords)]
-            return root in _BUILTINS and not any(
+            is_setter = isinstance(call.func, ast.Attribute) and call.func.attr.startswith("__")
+            return root in _BUILTINS and not is_setter and not any(k.arg == "key" for k in call.keywords) and not any(
                 isinstance(value, ast.Name) and self._is_function(value.id) for value in handed)
         return all(self._is_stood_in(binding) or _comes_from(binding, "triton") for binding in bindings)
 
     def _is_stood_in(self, binding: Binding) -> bool:
-        """Whether it binds a stand-in, or what one makes of a function: an op of torch's."""
+        """Whether it binds a stand-in, or what one makes of a function: an op of torch's.
+
+        Not of Python's own modules: a thread pool runs what it is given.
+        """
         if binding.alias is not None:
-            return is_stood_in(binding.module)
-        roots = [_root(decorator) for decorator in getattr(binding.node, "decorator_list", ())]
+            return is_stood_in(binding.module) and binding.module.partition(".")[0] not in sys.stdlib_module_names
+        roots = [root_name(decorator) for decorator in getattr(binding.node, "decorator_list", ())]
         return bool(roots) and all(other.alias is not None and is_stood_in(other.module)
                                    for name in roots for other in self._binders(name) or [binding])
+
+    def _is_changeable(self, binding: Binding) -> bool:
+        """Whether anything could change the value: not a number, nor a plain function, nor what stands in."""
+        node = binding.node
+        if binding.alias is not None:
+            return not (_comes_from(binding, "triton") or is_stood_in(binding.module))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            held = (*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults))
+            return node.name in self._opened or keeps_something(node) or any(
+                root_name(part) != "triton" and not is_literal(part) for part in held)
+        value = node.value if isinstance(node, ASSIGNING) else None
+        return value is None or not is_literal(value)
+
+    @cached_property
+    def _opened(self) -> frozenset[str]:
+        """The names whose attributes statements of the body look at, as `kernel.configs`, which may be changed then."""
+        inner = (part for node in statements(self.body) if not isinstance(node, DEFINITIONS) for part in walk(node))
+        return frozenset(p.value.id for p in inner if isinstance(p, ast.Attribute) and isinstance(p.value, ast.Name))
 
     def _binders(self, name: str) -> list[Binding]:
         """What binds a name, here or in the body around this one."""
@@ -189,101 +217,5 @@ class Scope:
         return any(isinstance(binding.node, ast.FunctionDef) for binding in self.by_name.get(name, ()))
 
 
-def _acting(node: ast.stmt) -> Iterator[ast.AST]:
-    """The parts of a statement that may change a value when it is run."""
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
-        return
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        yield from (ast.Call(decorator, [], []) for decorator in node.decorator_list)
-    elif isinstance(node, ast.ClassDef):
-        yield from (ast.Call(part, [], []) for part in (*node.decorator_list, *node.bases))
-        yield from (keyword.value for keyword in node.keywords)
-        for statement in node.body:
-            yield from _acting(statement)
-    elif isinstance(node, (ast.Assign, ast.AnnAssign)):
-        yield from (t for t in (node.targets if isinstance(node, ast.Assign) else [node.target])
-                    if not isinstance(t, ast.Name))
-        if node.value is not None and any(isinstance(n, (ast.Call, ast.NamedExpr)) for n in walk(node.value)):
-            yield node.value
-    else:
-        yield node
-
-
-def mentioned(node: ast.AST) -> Iterator[str]:
-    """The names from `node` down; through `sys.modules`, every name is reached."""
-    for inner in walk(node):
-        if isinstance(inner, ast.Name):
-            yield inner.id
-        elif isinstance(inner, ast.Global):
-            yield from (_GLOBAL + name for name in inner.names)
-        elif isinstance(inner, ast.Attribute):
-            yield from ["globals"] if dotted(inner) == ("sys", "modules") else []
-        elif isinstance(inner, ast.Call) and not inner.args and dotted(inner.func) in (("vars",), ("locals",)):
-            yield "globals"
-
-
-def defines(node: ast.stmt) -> bool:
-    """Whether a function or class stands in a statement."""
-    return any(isinstance(inner, DEFINITIONS) for inner in ast.walk(node))
-
-
-def is_timed(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether it makes a difference when a function is made: parts of it are evaluated then."""
-    parts = [*node.args.defaults, *filter(None, node.args.kw_defaults),
-             *(d for d in node.decorator_list if isinstance(d, ast.Call))]
-    own = any(node.name in mentioned(decorator) for decorator in node.decorator_list)
-    return own or any(not isinstance(part, ast.Constant) for part in parts)
-
-
-def _altered(node: ast.AST) -> Iterator[str]:
-    """Names with attributes that are assigned or have their methods called: `kernel.configs.append(…)`."""
-    for inner in walk(node):
-        target = inner.func if isinstance(inner, ast.Call) else inner
-        if isinstance(inner, ast.Call) and isinstance(target, ast.Attribute):
-            target = target.value
-        elif not isinstance(target, (ast.Attribute, ast.Subscript)) or isinstance(target.ctx, ast.Load):
-            continue
-        depth = 0
-        while isinstance(target, (ast.Attribute, ast.Subscript)):
-            target, depth = target.value, depth + 1
-        if depth and isinstance(target, ast.Name):
-            yield target.id
-
-
-def _root(node: ast.expr) -> str:
-    """The name that an expression begins with: `f` of `f.g(…)(…)`."""
-    while isinstance(node, (ast.Call, ast.Attribute)):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node.id if isinstance(node, ast.Name) else ""
-
-
 def _comes_from(binding: Binding, package: str) -> bool:
     return binding.alias is not None and binding.module.partition(".")[0] == package
-
-
-def _is_changeable(binding: Binding) -> bool:
-    """Whether anything could change the value: not a number, nor a plain function, nor what Python and Triton bring."""
-    if binding.alias is not None:
-        return binding.module == "os" or not (is_real(binding.module) or is_stood_in(binding.module))
-    node = binding.node
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        held = (*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults))
-        return _keeps_something(node) or any(_root(part) != "triton" and not _is_fixed(part) for part in held)
-    value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
-    return value is None or not _is_fixed(value)
-
-
-def _keeps_something(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether a call may find what an earlier one left: in a default that can change, or an attribute of its own."""
-    defaults = (*node.args.defaults, *filter(None, node.args.kw_defaults))
-    return any(isinstance(value, _MADE) and not _is_fixed(value) for value in defaults) or any(
-        isinstance(inner, ast.Attribute) and not isinstance(inner.ctx, ast.Load) and _root(inner) == node.name
-        for inner in walk(node))
-
-
-def _is_fixed(value: ast.expr) -> bool:
-    """Whether it gives a number, a text or the like, by its text."""
-    if isinstance(value, ast.Call):
-        return "constexpr" in ast.unparse(value.func) and all(map(_is_fixed, value.args))
-    return isinstance(value, _LITERALS) and all(
-        _is_fixed(part) for part in ast.iter_child_nodes(value) if isinstance(part, ast.expr))

@@ -63,7 +63,7 @@ class Space(dict[str, Any]):
         self.stars: list[ast.ImportFrom] = []
         self.notes: dict[str, str] = {}
         self.definitions: dict[ast.AST, Any] = {}
-        self.has_run = False
+        self.has_run = self.is_refused = False  # the latter: it ends with an error of its own
 
     def missing(self, name: str, reason: str) -> Missing:
         return self.shared.stand_ins.missing(name, reason)
@@ -195,8 +195,10 @@ def is_available(space: Space, node: ast.Import | ast.ImportFrom) -> bool:
     module = origin(space, node)
     if not is_there(module):
         return any(alias.name == "triton" for alias in node.names)
-    return is_stand_in(module) or not any(
+    lacks = not is_stand_in(module) and any(
         isinstance(_member(space, module, alias.name), Missing) for alias in node.names if alias.name != "*")
+    inner = space_of(module)
+    return not (lacks or (inner is not None and inner.is_refused))
 
 
 def is_there(module: ModuleType) -> bool:

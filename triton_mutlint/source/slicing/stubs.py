@@ -7,6 +7,7 @@ error that says its name.
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Mapping
 from types import ModuleType
@@ -41,6 +42,10 @@ class UndecidedError(_NeededError):
 
     Not an `Exception`: `except Exception: return False` must not turn "not known" into an answer.
     """
+
+
+def _may_be_run(value: object) -> bool:
+    return (callable(value) or inspect.iscoroutine(value)) and not isinstance(value, (Missing, type))
 
 
 def _passed_function(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
@@ -91,6 +96,9 @@ class Missing:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if "_semantic" in kwargs or "_builder" in kwargs or not self.mutlint_registry.session.is_open:
             raise MissingValueError(self)
+        if self.mutlint_root.partition(".")[0] in sys.stdlib_module_names and any(
+                map(_may_be_run, (*args, *kwargs.values()))):
+            self._refuse()  # what it is given may be run at once, by another thread or an event loop
         if _passed_function(args, kwargs):
             return args[0]  # a decorator that is not installed leaves its function alone
         answer = self.mutlint_registry.predicate(self.mutlint_path)

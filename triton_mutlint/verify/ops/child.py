@@ -18,6 +18,7 @@ import torch
 from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.verify.ops.arguments import CallableOp, cases, parameters
 from triton_mutlint.verify.ops.functions import callable_function
+from triton_mutlint.verify.ops.interpreted import capture_interpreted
 from triton_mutlint.verify.ops.observing import observed
 from triton_mutlint.verify.ops.paths import COMPILING, follow
 from triton_mutlint.verify.ops.wire import EAGER, Case, OpJob
@@ -59,6 +60,8 @@ def work(job: OpJob, wanted: Sequence[int]) -> Iterator[Begun | RunResult | Fini
         yield Finished(refused="importing it took too long" if late else
                        str(error) if isinstance(error, LookupError) else f"{type(error).__name__}: {_first(error)}")
         return
+    if job.settings.device == "cpu":
+        capture_interpreted(job.pointers, job.written)
     tried = _Tried(cases(job, op.takes))
     for number in wanted:
         is_eager = job.runs[number].path == EAGER

@@ -36,6 +36,7 @@ def observed(job: OpJob, op: CallableOp, number: int, case: Case) -> RunResult:
         same=tuple(sorted({name for one in seen for name in one.touched} - changed)),
         returned=tuple(sorted({name for one in seen for name in one.returned})),
         later=tuple(sorted({n for one in seen for n in (one.changed | one.touched) - one.early})),
+        unmarked=tuple(sorted({n for one in seen for n in one.unmarked})),
         message=next((one.message for one in seen if one.message), ""),
         reached=tuple(sorted({place for one in seen for place in one.reached})),
     )
@@ -44,6 +45,7 @@ def observed(job: OpJob, op: CallableOp, number: int, case: Case) -> RunResult:
 @dataclass(frozen=True)
 class _Seen:
     early: set[str]  # what was written before `backward`
+    unmarked: set[str]
     changed: set[str]
     touched: set[str]
     returned: set[str]
@@ -60,7 +62,7 @@ def _once(job: OpJob, op: CallableOp, case: Case, fill: int) -> _Seen:
     if op.gradients is not None:
         differentiable(given)
     before = {name: [_looks(t) for t in tensors_in(value)] for name, value in given.items()}
-    with _stores(job, memory), _Writes(memory), _reaching(job) as reached:
+    with _stores(job, memory), _Writes(memory), _reaching(job) as reached, _marking(memory) as marked:
         result = op.call(**given)
         early = _written(memory)
         if op.gradients is not None:
@@ -73,7 +75,8 @@ def _once(job: OpJob, op: CallableOp, case: Case, fill: int) -> _Seen:
     returned = {held[t.untyped_storage().data_ptr()] for i, one in enumerate(_results(result))
                 for t in tensors_in(one) if not (allowed[i:i + 1] or [False])[0]
                 and t.untyped_storage().data_ptr() in held}
-    return _Seen(early, changed, {_argument(r) for r in memory if r.is_touched}, returned,
+    unmarked = early - marked if op.gradients is not None else set()
+    return _Seen(early, unmarked, changed, {_argument(r) for r in memory if r.is_touched}, returned,
                  {_argument(r): r.spilled() for r in memory if r.spilled()}, reached, message)
 
 
@@ -140,6 +143,25 @@ def _stores(job: OpJob, memory: RunMemory) -> Iterator[None]:
         yield
     finally:
         runtime.watch(None)
+
+
+@contextmanager
+def _marking(memory: RunMemory) -> Iterator[set[str]]:
+    """The arguments that an autograd function says to write."""
+    found: set[str] = set()
+    context = torch.autograd.function.FunctionCtx
+    before = context.mark_dirty
+
+    def mark_dirty(self: Any, *tensors: Any) -> None:
+        storages = {t.untyped_storage().data_ptr() for t in tensors_in(tensors)}
+        found.update(_argument(r) for r in memory if r.raw.untyped_storage().data_ptr() in storages)
+        before(self, *tensors)
+
+    context.mark_dirty = mark_dirty
+    try:
+        yield found
+    finally:
+        context.mark_dirty = before
 
 
 class _Writes(TorchDispatchMode):  # type: ignore[misc]  # torch has no types here

@@ -15,7 +15,16 @@ from triton_mutlint.run.plan import Specs
 from triton_mutlint.source.discover import find_module
 from triton_mutlint.source.finder import ModulePlace
 from triton_mutlint.source.python_text import read_source
-from triton_mutlint.types import EMPTY, OpMutation, OpReport, SourceFile, StageError
+from triton_mutlint.types import (
+    EMPTY,
+    KernelReport,
+    Mutation,
+    OpMutation,
+    OpReport,
+    ParameterKind,
+    SourceFile,
+    StageError,
+)
 from triton_mutlint.verify.ops.wire import EAGER, FAKE, Case, OpJob, OpRun, Words
 from triton_mutlint.verify.wire import Settings
 
@@ -23,6 +32,7 @@ PATHS = (FAKE, "aot_eager", "export", "export-strict", "dynamic", "inductor", "a
 _DTYPES = frozenset({"float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool",
                      "float8_e4m3fn", "float8_e5m2"})
 _EXTENDED = (ast.FunctionDef, ast.ClassDef, ast.Lambda)
+_ADDRESSED = (ParameterKind.POINTER, ParameterKind.DESCRIPTOR)
 _MOST = 64  # calls that a spec's lists make
 
 
@@ -55,8 +65,8 @@ def is_wanted(name: str, wanted: str) -> bool:
 
 
 def subject_of(op: OpReport, source: SourceFile, request: Request, specs: Specs, settings: Settings,
-               paths: Sequence[str], pointers: tuple[str, ...] = ()) -> OpSubject:
-    """How to run one analysed op; `pointers` are the parameters of kernels that are no numbers."""
+               paths: Sequence[str], kernels: Sequence[KernelReport] = ()) -> OpSubject:
+    """How to run one analysed op; `kernels` are those that it may launch."""
     if op.form == "function":
         paths = [path for path in paths if path != FAKE]
     if op.form == "jax":
@@ -70,12 +80,15 @@ def subject_of(op: OpReport, source: SourceFile, request: Request, specs: Specs,
               for effect in argument.effects if argument.mutation in (OpMutation.WRITTEN, OpMutation.MAYBE)]
     inside = [(str(source.path), op.location.line), *places,
               *((str(request.cwd / f.file), f.line) for a in op.arguments for e in a.effects for f in e.path)]
+    addressed = [(k.name, p) for k in kernels for p in k.parameters if p.kind in _ADDRESSED]
+    pointers = {f"{name}.{p.name}": p.mutation is not Mutation.UNWRITTEN for name, p in addressed}
     root, module = importable(source.path)
     runs = [OpRun(EAGER, i) for i in range(settings.runs)]
     runs += [OpRun(path, i) for path in paths for i in range(1 if path in ("inductor", "aoti", "dynamic") else 2)]
     return OpSubject(op, OpJob(
         op.name, module, (str(root), str(request.cwd)), source.display, op.location.line, tuple(runs),
-        tuple(dict.fromkeys(places)), words(inside), pointers, tuple(_given(entry)), verify.get("values") or EMPTY,
+        tuple(dict.fromkeys(places)), words(inside), tuple(pointers),
+        tuple(name for name, may in pointers.items() if may), tuple(_given(entry)), verify.get("values") or EMPTY,
         settings=settings))
 
 

@@ -13,7 +13,7 @@ from triton_mutlint.run.lint import Run
 from triton_mutlint.run.plan import Specs
 from triton_mutlint.run.run import compiling, run, sources_of
 from triton_mutlint.source.discover import display_path
-from triton_mutlint.types import Failure, Location, ParameterKind, Report, SourceFile, Stage, StageError, UsageError
+from triton_mutlint.types import Failure, Location, Report, SourceFile, Stage, StageError, UsageError
 from triton_mutlint.verify.jobs import run_jobs
 from triton_mutlint.verify.model import OpOutcome, Outcome, VerifyReport
 from triton_mutlint.verify.ops.judging import model_outcome, outcome_of
@@ -38,10 +38,8 @@ def verify_ops(request: Request, settings: Settings, paths: Sequence[str], outpu
     with compiling():
         report = report_on(Run(request, progress), sources, failures, request.jobs)
     by_name, specs = {source.display: source for source in sources}, Specs(request)
-    addressed = (ParameterKind.POINTER, ParameterKind.DESCRIPTOR)
-    pointers = tuple(sorted({f"{k.name}.{p.name}" for k in report.kernels for p in k.parameters
-                             if p.kind in addressed}))
-    subjects = [subject_of(op, by_name[op.location.file], request, specs, settings, paths, pointers)
+    subjects = [subject_of(op, by_name[op.location.file], request, specs, settings, paths,
+                           [k for k in report.kernels if k.name in set(op.kernels)])
                 for op in report.ops
                 if any(is_wanted(op.name, wanted) and (wanted or op.kernels or op.form != "function")
                        for _, wanted in asked) and op.location.file in by_name]

@@ -51,7 +51,8 @@ class ModelJob:
 class OpJob:
     """One op to run. `roots` are put on sys.path before `module` is imported.
 
-    `pointers` are the parameters of kernels that are no numbers, as `kernel.parameter`. `places` are the lines at
+    `pointers` are the parameters of kernels that are no numbers, as `kernel.parameter`, `written` those that the
+    analysis does not call unwritten. `places` are the lines at
     which the analysis says that an argument is written. `given` are calls as the spec has them, from which others are
     made by varying one argument at a time; `values` are what its tensors hold.
     """
@@ -67,6 +68,7 @@ class OpJob:
     places: tuple[tuple[str, int], ...] = ()
     words: Words = Words()
     pointers: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
     given: tuple[Case, ...] = ()
     values: Mapping[str, Any] = EMPTY
     settings: Settings = Settings()  # noqa: RUF009 - it is frozen
