@@ -150,12 +150,10 @@ def stale(files: Sequence[FileResult], request: Request, specs: Specs) -> Iterat
     """What each spec says that holds for nothing."""
     for spec in specs.read.values():
         using = [file for file in files if specs.of(file.source) is spec]
-        sources = [file.source for file in using]
-        failed = [name for file in using for name in file.failed_names]
         root = _root(spec, request)
-        yield from stale_entries(spec, sources, [k for file in using for k in file.functions], failed, root)
+        yield from stale_entries(spec, using, root)
         if not request.true_import:  # what was really imported, and from where, is not known
-            yield from stale_globals(spec, sources, {path for file in using for path in file.sources}, root)
+            yield from stale_globals(spec, using, root)
 
 
 def _root(spec: Spec, request: Request) -> Path:

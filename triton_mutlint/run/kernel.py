@@ -152,7 +152,7 @@ class _Variants:
             current = self._patched(variant)
             is_planned = _choices(current, variant) == variant.choices
             effects = family.told(index) if is_planned else None
-            if effects is not None and not (self.kernel.is_tuned and _updated(effects)):
+            if effects is not None and not (self.kernel.is_tuned and updated_in(effects)):
                 found[index] = _Found(current, effects, {})
             elif lowered := self._lowered(variant, current, target):
                 is_planned = _choices(lowered.variant, variant) == variant.choices
@@ -244,7 +244,7 @@ def _choices(variant: Variant, planned: Variant) -> tuple[tuple[str, str], ...]:
 
 def analyze_text(lowered: Lowered, tools: Tools) -> VariantEffects:
     """Parse and analyse one lowered variant; raises StageError."""
-    with _limits():
+    with limits():
         module = parse(lowered.text)
         if may_simplify(module):
             module = parse(tools.lowerer.simplify(lowered).text)
@@ -253,22 +253,22 @@ def analyze_text(lowered: Lowered, tools: Tools) -> VariantEffects:
 
 def _reruns(lowered: Lowered, effects: VariantEffects, tools: Tools) -> dict[str, Rerun]:
     """What the variant does to the parameters that it updates when it is run again."""
-    updated = _updated(effects)
+    updated = updated_in(effects)
     if not updated:
         return {}
-    with _limits():
+    with limits():
         module = parse(tools.lowerer.simplify(lowered).text)
         return reruns_of(module, lowered.owners, lowered.target.backend, updated)
 
 
-def _updated(effects: VariantEffects) -> frozenset[str]:
+def updated_in(effects: VariantEffects) -> frozenset[str]:
     """The parameters that are both read and written, or updated at once."""
     kinds = {name: {access.kind for access in found} for name, found in effects.accesses.items()}
     return frozenset(n for n, k in kinds.items() if AccessKind.ATOMIC in k or {AccessKind.READ, AccessKind.WRITE} <= k)
 
 
 @contextmanager
-def _limits() -> Iterator[None]:
+def limits() -> Iterator[None]:
     """What the tool cannot read ends the analysis of one variant."""
     try:
         yield
