@@ -159,6 +159,27 @@ def test_traces_name_the_values_that_kernels_were_launched_with(project: Path, t
     assert kernel.total_variants == 2
 
 
+def test_what_was_launched_without_being_compiled_is_named(project: Path, tmp_path: Path) -> None:
+    entry = stage(project, "renamed.ttir").parent
+    other = {**launch(entry, "renamed", {"flag": 1}), "name": "lost", "compilation_metadata": {"hash": "another"}}
+    lines = [event(entry, "renamed"), launch(entry, "renamed", {"flag": 1}), other]
+    (tmp_path / "trace.ndjson").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    report = run(Request(("trace.ndjson",), tmp_path))
+    assert [note.partition("; with")[0] for note in report.notes] == [
+        "trace.ndjson: launched, and not compiled in this trace: lost"]
+
+
+def test_before_and_after_an_edit_the_parameters_are_called_by_the_same_names(project: Path, tmp_path: Path) -> None:
+    entry = stage(project, "scale.ttir").parent
+    text = "def scale(x_ptr, out_ptr, n, added, step, BLOCK, CLEAR, more):\n    pass\n"
+    python = [{"file_path": "kernels.py", "start_line": 10, "code": code}
+              for code in (text, text.replace(", added", "").replace(", more", ""))]
+    lines = [event(entry, "scale", python_source=one) for one in python]
+    (tmp_path / "trace.ndjson").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    (kernel,) = run(Request(("trace.ndjson",), tmp_path)).kernels
+    assert not any(p.name.startswith("arg") for p in kernel.parameters)
+
+
 def test_a_trace_that_is_cut_gives_what_stands_before(project: Path, tmp_path: Path) -> None:
     entry = stage(project, "renamed.ttir").parent
     line = json.dumps(event(entry, "renamed")).encode()

@@ -57,6 +57,7 @@ class Compiled:
 
     request: Request
     failures: list[tuple[str, Failure]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     _kernels: dict[tuple[str, int, str], _Kernel] = field(default_factory=dict)
     _by_base: dict[int, SourcePlaces] = field(default_factory=dict)
 
@@ -85,9 +86,12 @@ class Compiled:
     def _paths(self) -> list[Path]:
         return [(self.request.cwd / argument).expanduser() for argument in self.request.arguments]
 
-    def _add(self, name: str, kernel: CompiledKernel | Failure) -> None:
+    def _add(self, name: str, kernel: CompiledKernel | Failure | str) -> None:
         if isinstance(kernel, Failure):
             self.failures.append((name, kernel))
+            return
+        if isinstance(kernel, str):
+            self.notes.append(kernel)
             return
         read = read_effects(kernel, self._places, self.request.opaque_asm)
         known = self._kernels.setdefault((read.file or kernel.label, read.line, read.name), _Kernel(read))
@@ -193,5 +197,6 @@ def report_compiled(request: Request, progress: Progress, sources: Sequence[Sour
     compiled = Compiled(request)
     compiled.read(progress)
     over = replace(request, arguments=request.declared, cache_dir=None)
-    return report_on(DeclaredRun(over, progress, compiled.reports()), sources, (*compiled.failures, *failures),
-                     request.jobs)
+    report = report_on(DeclaredRun(over, progress, compiled.reports()), sources, (*compiled.failures, *failures),
+                       request.jobs)
+    return replace(report, notes=(*compiled.notes, *report.notes))

@@ -114,9 +114,9 @@ def outcome_of(subject: VerifySubject, finished: Finished | None, device: str) -
         outside.update(result.outside)
     return KernelOutcome(
         report.name, report.location, outcome, device, parameters if good else (), len(job.runs), len(good),
-        problems_of(finished.results, finished.given_up), tuple(sorted(outside.items())),
-        sum(r.read_outside for r in good), tuple(leaked),
-        _largest(good), finished.refused, seconds=sum(r.seconds for r in finished.results),
+        problems_of(finished.results, finished.given_up), tuple(sorted(outside.items())), finished.refused,
+        read_outside=sum(r.read_outside for r in good), leaked=tuple(leaked), differences=_largest(good),
+        seconds=sum(r.seconds for r in finished.results),
     )
 
 

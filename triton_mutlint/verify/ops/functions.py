@@ -16,6 +16,7 @@ import torch
 from triton_mutlint.verify.ops.arguments import CallableOp, OpParameter
 
 _NUMBERS = ("bool", "int", "float", "str", "dtype")
+_ABOUT_TENSORS = ("save_for_backward", "mark_dirty", "mark_non_differentiable")  # methods of the context
 _DEEP = 5  # calls from `forward` on, into which a parameter is followed
 
 
@@ -72,7 +73,8 @@ class _Uses:
         callee: Any = _meant(target, function) if places else None
         while launched and hasattr(callee, "fn") and not hasattr(callee, "params"):
             callee = callee.fn  # what tunes a kernel
-        if str(getattr(callee, "__module__", "")).partition(".")[0] == "torch" and places == [0]:
+        is_torch = str(getattr(callee, "__module__", "")).partition(".")[0] == "torch" and places == [0]
+        if is_torch or (places and isinstance(target, ast.Attribute) and target.attr in _ABOUT_TENSORS):
             yield "Tensor"
         if launched and hasattr(callee, "params"):
             by_name = {p.name: p for p in callee.params}
