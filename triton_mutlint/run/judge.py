@@ -57,7 +57,7 @@ def report_on(run: Run, sources: Sequence[SourceFile], failures: Sequence[tuple[
 def _reported(run: Run, files: Sequence[FileResult], failures: Sequence[tuple[str, Failure]],
               ops: tuple[OpReport, ...] = (), op_notes: tuple[str, ...] = ()) -> Report:
     reports = sorted((r for f in files for _, r in f.reports), key=lambda r: (r.location, r.name))
-    helpers = sorted((h.location, h.qualname) for f in files for h in f.helpers if h.is_helper)
+    helpers = sorted((h.location, h.name) for f in files for h in f.helpers if h.is_helper)
     listed = helpers if run.request.helpers else []
     notes = [f"helper, analysed where it is called: {at.file}:{at.line} {name}" for at, name in listed]
     lowered = any(report.origin is not Origin.COMPILED for report in reports)
