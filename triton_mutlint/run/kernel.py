@@ -10,6 +10,7 @@ from itertools import count
 from triton_mutlint.analysis import Places, VariantEffects, analyze_module
 from triton_mutlint.analysis.static import may_simplify
 from triton_mutlint.analysis.verdict import AnalyzedVariant, judge
+from triton_mutlint.basics import plural
 from triton_mutlint.lowering.lower import Lowerer, flat_args
 from triton_mutlint.process.watchdog import TooLongError
 from triton_mutlint.rules.autotune.rerun import reruns_of
@@ -231,7 +232,8 @@ class _Variants:
         found = [self.stopped] if self.stopped else []
         if self.failures and self.analyzed:
             first = self.failures[0][1].message.splitlines()[0]
-            found.append(f"{len(self.failures)} variant(s) did not lower and are left out; the first: {first}")
+            lost = plural(len(self.failures), "variant")
+            found.append(f"{lost} left out, for which Triton refuses to compile the kernel: {first}")
         return found
 
 

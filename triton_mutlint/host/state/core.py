@@ -200,7 +200,7 @@ class Core:
         """
         own, shared = State(base=self.module_state.heap, scopes=self.scopes, importing=True), self.module_state
         steps, effects, active, watch = self.steps, self.effects, self.active, self.watch
-        self.steps, self.effects, self.active, self.watch = STEPS - APART, Effects(), active[-1:], []
+        self.steps, self.effects, self.active, self.watch = STEPS - APART, Effects(), [], []
         try:
             with self.at(own, here):
                 return work(), self.effects
