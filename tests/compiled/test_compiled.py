@@ -187,15 +187,25 @@ def test_what_was_launched_without_being_compiled_is_named(project: Path, tmp_pa
         "trace.ndjson: launched, and not compiled in this trace: lost"]
 
 
-def test_before_and_after_an_edit_the_parameters_are_called_by_the_same_names(project: Path, tmp_path: Path) -> None:
-    entry = stage(project, "scale.ttir").parent
-    text = "def scale(x_ptr, out_ptr, n, added, step, BLOCK, CLEAR, more):\n    pass\n"
-    python = [{"file_path": "kernels.py", "start_line": 10, "code": code}
-              for code in (text, text.replace(", added", "").replace(", more", ""))]
-    lines = [event(entry, "scale", python_source=one) for one in python]
-    (tmp_path / "trace.ndjson").write_text("".join(json.dumps(one) + "\n" for one in lines))
+NAMED = """\
+#loc = loc("kernels.py":3:0)
+module {
+  tt.func public @k(%x_ptr: !tt.ptr<f32> loc("x_ptr"(#loc)), %value: f32 loc("value"(#loc))) {
+    tt.store %x_ptr, %value : !tt.ptr<f32> loc(#loc)
+    tt.return loc(#loc)
+  } loc(#loc)
+} loc(#loc)
+"""
+
+
+def test_before_and_after_an_edit_the_parameters_are_called_by_the_same_names(tmp_path: Path) -> None:
+    codes = ["def k(x_ptr, value):\n    pass\n", "def k(x_ptr, count, mask):\n    pass\n"]
+    sources = [{"file_path": "kernels.py", "start_line": 3, "code": code} for code in codes]
+    payloads = [{"file_content": {"k.ttir": NAMED}, "python_source": source} for source in sources]
+    (tmp_path / "trace.ndjson").write_text("".join(
+        json.dumps({"event_type": "compilation", "payload": payload}) + "\n" for payload in payloads))
     (kernel,) = run(Request(("trace.ndjson",), tmp_path)).kernels
-    assert not any(p.name.startswith("arg") for p in kernel.parameters)
+    assert [(p.name, p.mutation.value) for p in kernel.parameters] == [("x_ptr", "written"), ("value", "unwritten")]
 
 
 def test_a_trace_that_is_cut_gives_what_stands_before(project: Path, tmp_path: Path) -> None:
