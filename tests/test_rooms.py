@@ -6,6 +6,7 @@ CONTRIBUTING.md draws the map.
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
@@ -155,3 +156,15 @@ def test_no_test_imports_or_patches_an_internal_name() -> None:
 ])
 def test_an_internal_name_would_be_found(text: str) -> None:
     assert [*internals(ast.parse(text))] == ["_look"]
+
+
+def test_every_file_that_the_map_names_is_there() -> None:
+    """A path in CONTRIBUTING.md starts at the project or in the package; a name alone is in the room of its row."""
+    missing, name = [], re.compile(r"`([\w./]+(?:\.py|\.json|\.md|/))`")
+    for line in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines():
+        named = [one for one in name.findall(line) if one != "tml123_its_name.py"]
+        rooms = [PACKAGE / one for one in named if one.endswith("/")]
+        rooms += [ROOT / "scripts/torch_effects", PACKAGE / "host/torch"]  # for the table of torch's functions
+        missing += [one for one in named if not (ROOT / one).exists() and not (PACKAGE / one).exists()
+                    and not any(list(room.rglob(one)) for room in rooms)]
+    assert missing == []

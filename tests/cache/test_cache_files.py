@@ -161,6 +161,7 @@ def test_what_constants_learn_from_the_disk_counts(project: Project, constant: s
 
 ASKED = [
     "import os\nSIZE = tl.constexpr(4 + os.getloadavg()[0] * 0)\n",
+    "import os\nSIZE = tl.constexpr(4 + os.getpid() * 0)\n",
     "import time\ndef now():\n    return time.monotonic()\nSIZE = tl.constexpr(4 if now() else 8)\n",
     "from os import times as now\nSIZE = tl.constexpr(4 if now() else 8)\n",
     "import os\nSIZE = tl.constexpr(4)\n@triton.heuristics({'n': lambda args: 3 + 0 * os.cpu_count()})\n",
@@ -183,13 +184,6 @@ def test_a_module_that_asked_counts_for_all_who_use_it(project: Project) -> None
     both = {"arguments": ("kernels.py", "other.py")}
     assert project.run(**both) == ["first", "second"] * 2
     assert project.run(**both) == ["first", "second"] * 2
-
-
-def test_the_number_of_the_process_is_always_the_same(project: Project) -> None:
-    size = "import os\nPID = os.getpid()\nSIZE = tl.constexpr(4 + (os.getpid() - 1) * 0 + PID - 1)"
-    project.write("kernels.py", HEAD.replace("SIZE = tl.constexpr(4)", size) + LOCAL + FIRST + SECOND)
-    assert project.run() == ["first", "second"]
-    assert project.run() == []
 
 
 def test_code_that_could_ask_and_is_not_called_keeps_all(project: Project) -> None:

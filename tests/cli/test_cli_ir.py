@@ -86,7 +86,7 @@ def test_later_stages_need_no_gpu(capsys: pytest.CaptureFixture[str], target: st
 
 
 def test_what_cannot_be_shown_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "no analysed variant has these values; there is UNKNOWN=False; UNKNOWN=True" in refused(
+    assert "no analysed variant has UNKNOWN=3; there are UNKNOWN=False | True" in refused(
         capsys, "kernels.py::mixed", "--variant", "UNKNOWN=3")
     assert "this target has no stage 'ptx'" in refused(
         capsys, "kernels.py::mixed", "--stage", "ptx", "--target", "hip:gfx942")
@@ -94,3 +94,17 @@ def test_what_cannot_be_shown_is_refused(capsys: pytest.CaptureFixture[str]) -> 
     assert "no_such" in refused(capsys, "kernels.py::no_such")
     Path("kernels.py").write_text(KERNELS + "\n\n@triton.jit\ndef other(x_ptr):\n    tl.store(x_ptr, 0.0)\n")
     assert "name one kernel: kernels.py::" in refused(capsys, "kernels.py")
+
+
+@pytest.mark.parametrize(("values", "said"), [
+    (("UNKNOWN=1",), "no analysed variant has UNKNOWN=1; there are UNKNOWN=False | True"),
+    (("NOTHING=1", "UNKNOWN=True"), "no analysed variant has NOTHING=1; there are UNKNOWN=False | True"),
+    (("x_ptr=i32",), "no analysed variant has x_ptr=i32; there are x_ptr=*fp32, UNKNOWN=False | True"),
+])
+def test_values_that_no_variant_has(capsys: pytest.CaptureFixture[str], values: tuple[str, ...], said: str) -> None:
+    given = [part for value in values for part in ("--variant", value)]
+    assert refused(capsys, "kernels.py::mixed", *given).strip().endswith(said)
+
+
+def test_a_kernel_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert refused(capsys, "kernels.py::mixd").strip().endswith("defines no kernel `mixd` (did you mean mixed?)")

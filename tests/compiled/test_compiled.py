@@ -7,6 +7,7 @@ import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import jsonschema
@@ -121,6 +122,23 @@ def test_what_ran_is_held_against_what_is_declared(project: Path) -> None:
     assert "kernels.py: not compiled: idle" in report.notes
 
 
+def test_what_ran_is_known_of_kernels_that_cannot_be_loaded(project: Path, tmp_path: Path) -> None:
+    before, marked, rest = SOURCE.partition("@triton.jit\ndef renamed")
+    body, idle, after = (marked + rest).partition("@triton.jit\ndef idle")
+    made = "def make(function):\n" + indent(body.replace("1.0", "function(1.0)"), "    ") + "    return renamed\n\n\n"
+    (tmp_path / "kernels.py").write_text(before + made + idle + after)
+    report = run(Request((str(project / "cache"),), tmp_path, declared=("kernels.py",)))
+    assert [(k.location.file, k.mutated) for k in report.kernels if k.name == "renamed"] == [
+        ("kernels.py", ("a_ptr", "b_ptr"))]
+
+
+def test_what_tuning_runs_again_is_seen_in_what_ran(project: Path, tmp_path: Path) -> None:
+    tuned = "@triton.autotune(configs=[triton.Config({}, num_warps=n) for n in (4, 8)], key=['n'])\n"
+    (tmp_path / "kernels.py").write_text(SOURCE.replace("@triton.jit\ndef scale", f"{tuned}@triton.jit\ndef scale"))
+    report = run(Request((str(project / "cache"),), tmp_path, declared=("kernels.py",)))
+    assert [(f.kernel, f.parameter) for f in report.findings if f.rule == "TML301"] == [("scale", "x_ptr")]
+
+
 def test_a_kernel_of_no_declared_source_is_reported_too(project: Path, tmp_path: Path) -> None:
     (tmp_path / "other.py").write_text("import triton\n\n@triton.jit\ndef other(x_ptr):\n    pass\n")
     report = run(Request(("cache",), project, declared=(str(tmp_path),)))
@@ -157,6 +175,27 @@ def test_traces_name_the_values_that_kernels_were_launched_with(project: Path, t
     assert by_name["x_ptr"].when == ("CLEAR=True",)
     assert by_name["BLOCK"].type == "16"
     assert kernel.total_variants == 2
+
+
+def test_what_was_launched_without_being_compiled_is_named(project: Path, tmp_path: Path) -> None:
+    entry = stage(project, "renamed.ttir").parent
+    other = {**launch(entry, "renamed", {"flag": 1}), "name": "lost", "compilation_metadata": {"hash": "another"}}
+    lines = [event(entry, "renamed"), launch(entry, "renamed", {"flag": 1}), other]
+    (tmp_path / "trace.ndjson").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    report = run(Request(("trace.ndjson",), tmp_path))
+    assert [note.partition("; with")[0] for note in report.notes] == [
+        "trace.ndjson: launched, and not compiled in this trace: lost"]
+
+
+def test_before_and_after_an_edit_the_parameters_are_called_by_the_same_names(project: Path, tmp_path: Path) -> None:
+    entry = stage(project, "scale.ttir").parent
+    text = "def scale(x_ptr, out_ptr, n, added, step, BLOCK, CLEAR, more):\n    pass\n"
+    python = [{"file_path": "kernels.py", "start_line": 10, "code": code}
+              for code in (text, text.replace(", added", "").replace(", more", ""))]
+    lines = [event(entry, "scale", python_source=one) for one in python]
+    (tmp_path / "trace.ndjson").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    (kernel,) = run(Request(("trace.ndjson",), tmp_path)).kernels
+    assert not any(p.name.startswith("arg") for p in kernel.parameters)
 
 
 def test_a_trace_that_is_cut_gives_what_stands_before(project: Path, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def _functions() -> dict[str, OpOutcome]:
 
 
 def _seen(op: OpOutcome) -> dict[str, Any]:
-    return {a.name: "backward" if a.in_backward else "forward" for a in op.arguments if a.seen}
+    return {a.name: "backward" if a.in_backward else "forward" for a in op.parameters if a.seen}
 
 
 @pytest.mark.parametrize(("name", "seen", "rules"), [
@@ -39,8 +39,17 @@ def test_what_functions_write(name: str, seen: dict[str, str], rules: list[str])
     assert (op.outcome, op.compared > 0) == (Outcome.FAILED if rules else Outcome.RAN, True), op
     assert _seen(op) == seen
     assert [d.rule for d in op.disagreements] == rules
-    assert {a.agreement for a in op.arguments} <= {Agreement.CONFIRMED, Agreement.UNTOUCHED}
+    assert {a.agreement for a in op.parameters} <= {Agreement.CONFIRMED, Agreement.UNTOUCHED}
 
 
 def test_a_program_with_gradients_is_compared_with_eager() -> None:
     assert {p.status for p in _functions()["Scale"].paths} == {"ok"}
+
+
+@pytest.mark.parametrize("name", ["functions.py:Scale", "silu_ops.py:silu_"])
+def test_inductor_launches_interpreted_kernels(name: str, tmp_path: Path) -> None:
+    from triton_mutlint.verify.ops.verifying import verify_ops
+
+    request = Request((name,), FIXTURES / "verify", use_spec=False)
+    (op,) = verify_ops(request, Settings(runs=1, timeout=400.0), ["inductor"], tmp_path, lambda *told: None).ops
+    assert [p.status for p in op.paths] == ["ok"], op.paths

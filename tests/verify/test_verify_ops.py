@@ -138,9 +138,9 @@ def test_a_predicted_alias_is_no_defect_of_the_analysis() -> None:
 
 
 def test_what_is_never_seen_is_said_with_the_lines_that_no_run_came_to() -> None:
-    (x,) = _judged(NOTHING).arguments
+    (x,) = _judged(NOTHING).parameters
     assert (x.agreement, x.seen, x.not_reached) == (Agreement.UNCONFIRMED, 0, ("ops.py:8",))
-    (x,) = _judged(RunResult(0, reached=(0,))).arguments
+    (x,) = _judged(RunResult(0, reached=(0,))).parameters
     assert x.not_reached == ()
 
 
@@ -207,7 +207,7 @@ def test_what_planted_ops_are_run_with() -> None:
     found = _planted()
     (branch,) = found["on_a_branch"].disagreements
     assert (branch.given or EMPTY)["steps"] == "37"  # it is aimed at the branch
-    (x,) = found["equal_values"].arguments
+    (x,) = found["equal_values"].parameters
     assert x.is_same
     assert 0 < x.seen < found["equal_values"].compared  # not where it is not contiguous
     assert [(p.rule, p.status) for p in found["no_fake"].paths[:1]] == [("TML109", "error")]

@@ -22,3 +22,7 @@ def test_a_pointer_and_what_its_addresses_lead_to_are_told_apart() -> None:
     assert [" ".join(line.split()) for line in others if "_ptr" in line] == [
         "s_ptr *i64 written seen in 4 of 4 runs", "*s_ptr *i64 written through never seen",
         "t_ptr *i64 written never seen"]
+
+
+def test_a_report_on_nothing_says_so() -> None:
+    assert render(VerifyReport("cpu", None), RenderOptions(width=80)) == "nothing to run\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ from triton_mutlint.types import (
 
 _STAGES = ("source", "ttir", "ttgir", "llir", "ptx", "amdgcn")  # the first three can be read, and have marks
 _READ = _STAGES[:3]
+_SHOWN = 8  # values of a parameter in a message
 _UNPLACED = Location("<unknown>", 1, 1)
 
 
@@ -90,14 +92,19 @@ def show_ir(request: Request, stage: str, wanted: Mapping[str, str], with_source
         files = run.files(sources, 1, Question(ask, str | Failure, of_listed=True))
     reports = [report for file in files for _, report in file.reports]
     if len(reports) > 1:
-        names = ", ".join(f"{r.location.file}::{r.name}" for r in reports[:4])
+        often = Counter(r.name for r in reports)
+        names = ", ".join(f"{r.location.file}::{r.name}{f':{r.location.line}' if often[r.name] > 1 else ''}"
+                          for r in reports[:4])
         raise UsageError(f"name one kernel: {names}{', …' if len(reports) > 4 else ''}")
     shown = next((answer for answer in run.answers.values() if isinstance(answer, str)), None)
     if shown is None:
         failed = [(f"{f.source.display}::{name}".removesuffix("::"), why) for f in files for name, why in f.failures]
         failed += [(name, answer) for (_, name), answer in run.answers.items()]
         failed += [(report.name, report.failure) for report in reports if report.failure]
-        raise UsageError(f"{failed[0][0]}: {failed[0][1].message}" if failed else "no kernel is there")
+        if not failed:
+            raise UsageError("no kernel is there")
+        name, why = failed[0]
+        raise UsageError(f"{name}: {why.message}{f' ({why.hint})' if why.hint else ''}")
     return shown
 
 
@@ -105,10 +112,8 @@ def _shown(tools: Tools, kernel: Kernel, stage: str, seen: Sequence[tuple[Varian
            wanted: Mapping[str, str], with_source: bool) -> str:
     """The IR under a line that says of what it is. Raises StageError and UsageError."""
     fitting = [(v, t) for v, t in seen if wanted.items() <= {n: str(arg) for n, arg in v.args.items()}.items()]
-    all_choices = tuple(dict.fromkeys(v.choices for v, _ in seen))
     if not fitting:
-        known = "; ".join(", ".join(f"{n}={c}" for n, c in choices) for choices in all_choices[:8]) or "only one"
-        raise UsageError(f"no analysed variant has these values; there is {known}")
+        raise UsageError(_unfitting([v for v, _ in seen], wanted))
     variant, target = fitting[0]
     lowered = tools.lowerer.lower(kernel, variant, target)
     effects = analyze_text(lowered, tools)
@@ -120,10 +125,21 @@ def _shown(tools: Tools, kernel: Kernel, stage: str, seen: Sequence[tuple[Varian
     if stage != "source":  # what is analysed may have been simplified, in place
         text = tools.lowerer.compile(kernel, variant, tools.lowerer.lower(kernel, variant, target), stage)
     at, chosen = kernel.location, ", ".join(f"{name}={value}" for name, value in variant.choices)
-    others = f", one of {len(all_choices)} variants" if len(all_choices) > 1 else ""
-    head = (f"# {at.file}:{at.line} {kernel.qualname or kernel.name}, {stage} for {target}"
+    count = len({v.choices for v, _ in seen})
+    others = f", one of {count} variants" if count > 1 else ""
+    head = (f"# {at.file}:{at.line} {kernel.name}, {stage} for {target}"
             f"{f', {chosen}' if chosen else ''}{others}")
     return "\n".join((head, *_lines(text, marks if stage in _READ else None, tools, with_source)))
+
+
+def _unfitting(variants: Sequence[Variant], wanted: Mapping[str, str]) -> str:
+    """Why no variant has the values that are wanted, and which there are."""
+    known = {name: list(dict.fromkeys(str(v.args[name]) for v in variants)) for name in variants[0].args}
+    absent = [f"{n}={value}" for n, value in wanted.items() if value not in known.get(n, ())]
+    lacking = ", ".join(absent or (f"{n}={value}" for n, value in wanted.items()))
+    shown = [name for name, values in known.items() if name in wanted or len(values) > 1] or [*known]
+    given = ", ".join(f"{n}={' | '.join(known[n][:_SHOWN])}{' | …' if len(known[n]) > _SHOWN else ''}" for n in shown)
+    return f"no analysed variant has {lacking}{'' if absent else ' together'}; there are {given}"
 
 
 def _lines(text: str, marks: Mapping[tuple[str, Location], str] | None, tools: Tools,

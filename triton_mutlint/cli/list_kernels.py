@@ -87,7 +87,7 @@ def list_kernels(request: Request, progress: Progress) -> list[Row]:
             key = (kernel.location, kernel.name)
             told = json.loads(run.answers[key]) if key in run.answers else _signature(failure=lost.get(key))
             kind = "helper" if kernel.is_helper else "kernel"
-            rows.append((kernel.location, _row(kernel.location, kernel.qualname or kernel.name, kind, told)))
+            rows.append((kernel.location, _row(kernel.location, kernel.name, kind, told)))
     unloaded = [(file.source.display, name, f) for file in files for name, f in file.failures]
     for file_name, name, failure in (*unloaded, *((file_name, "", failure) for file_name, failure in failures)):
         place = failure.location or Location(file_name, 1)

@@ -66,8 +66,10 @@ def signature_of(kernel: CompiledKernel, text: str, function: Function) -> Signa
     types = function.types[:function.n_args]
     node = _definition(kernel, function)
     parameters = _parameters(node) if node is not None else {}
-    names = _names(kernel, function, text, parameters)
-    names = names or [f"arg{i}" for i in range(len(types))]
+    printed = _printed_names(text, function)
+    names = _names(kernel, types, printed, parameters)
+    if names is None:
+        node, names = None, printed or [f"arg{i}" for i in range(len(types))]
     owners, arguments = [], dict[str, ArgType]()
     for name, type_, role in _roles(names, types):
         owners.append(ArgOwner(name, role))
@@ -84,20 +86,18 @@ def signature_of(kernel: CompiledKernel, text: str, function: Function) -> Signa
     return Signature(arguments, tuple(owners), {n: i for i, n in enumerate(parameters)}, True, node.name)
 
 
-def _names(kernel: CompiledKernel, function: Function, text: str, parameters: Mapping[str, bool]) -> list[str]:
-    """What the arguments are called; nothing where that cannot be told.
+def _names(kernel: CompiledKernel, types: Sequence[str], printed: list[str],
+           parameters: Mapping[str, bool]) -> list[str] | None:
+    """What the `def` calls the arguments; None where that cannot be told.
 
-    The IR names values by the variable that they were assigned to last, so what it says counts only as far as it fits
-    the parameters of the `def`, in their order; where there is no `def` to be had, it is all that there is.
+    The IR names values by the variable that they were assigned to last, so what it says (`printed`) counts only as far
+    as it fits the parameters of the `def`, in their order.
     """
-    printed = _printed_names(text, function)
-    if not parameters:
-        return printed
     order = {name: index for index, name in enumerate(parameters)}
     at = [order.get(name.partition(".")[0], -1) for name in printed]
     if printed and min(at) >= 0 and at == sorted(at):
         return printed
-    return _from_def(kernel, parameters, function.types[:function.n_args])
+    return _from_def(kernel, parameters, types)
 
 
 def _printed_names(text: str, function: Function) -> list[str]:
@@ -110,7 +110,7 @@ def _printed_names(text: str, function: Function) -> list[str]:
     return aliases if len(aliases) == function.n_args and all(map(_NAME.fullmatch, aliases)) else []
 
 
-def _from_def(kernel: CompiledKernel, parameters: Mapping[str, bool], types: Sequence[str]) -> list[str]:
+def _from_def(kernel: CompiledKernel, parameters: Mapping[str, bool], types: Sequence[str]) -> list[str] | None:
     """The parameters that were not compiled in, where these are as many as there are arguments.
 
     Triton compiles in what is a constexpr, and whole numbers that are 1 (without being told otherwise).
@@ -119,7 +119,7 @@ def _from_def(kernel: CompiledKernel, parameters: Mapping[str, bool], types: Seq
              if not is_constexpr and f"({index},)" not in kernel.values]
     if len(names) != len(types):
         names = [name for name in names if kernel.values.get(name) != "1"]
-    return names if len(names) == len(types) else []
+    return names if len(names) == len(types) else None
 
 
 def _roles(names: Sequence[str], types: Sequence[str]) -> list[tuple[str, str, ArgRole]]:

@@ -27,21 +27,26 @@ def is_trace(path: Path) -> bool:
     return path.name.endswith(SUFFIXES)
 
 
-def read_trace(path: Path, cwd: Path) -> Iterator[CompiledKernel | Failure]:
-    """The kernels that a trace tells of, and a failure for each line that cannot be read, such as a cut one.
+def read_trace(path: Path, cwd: Path) -> Iterator[CompiledKernel | Failure | str]:
+    """The kernels that a trace tells of, a failure for each line that cannot be read, such as a cut one, and a note.
 
     Raises StageError where the file cannot be opened.
     """
     display = display_path(path, cwd)
     launched: dict[str, dict[str, str]] = {}
+    names: dict[str, str] = {}  # of what was launched, and not compiled, by hash
     for _, event in _events(path, display):
         if isinstance(event, dict) and event.get("event_type") == "launch":
-            _note_launch(event, launched)
+            _note_launch(event, launched, names)
     for number, event in _events(path, display):
         if isinstance(event, Failure):
             yield event
         elif event.get("event_type") == "compilation" and isinstance(event.get("payload"), dict):
             yield _kernel(event["payload"], f"{display}:{number}", launched)
+            names.pop(_hash(event["payload"].get("metadata")), None)
+    if names:
+        yield (f"{display}: launched, and not compiled in this trace: {', '.join(sorted(set(names.values())))}; with "
+               "TRITON_ALWAYS_COMPILE=1, Triton compiles what it has in its cache, too")
 
 
 def _events(path: Path, display: str) -> Iterator[tuple[int, dict[str, Any] | Failure]]:
@@ -73,12 +78,17 @@ def _unreadable(display: str, line: int, why: str) -> Failure:
     return Failure(Stage.LOAD, f"cannot read an event of the trace: {why}", Location(display, line), hint)
 
 
-def _note_launch(event: Mapping[str, Any], launched: dict[str, dict[str, str]]) -> None:
+def _hash(metadata: object) -> str:
+    return str(metadata.get("hash")) if isinstance(metadata, dict) else ""
+
+
+def _note_launch(event: Mapping[str, Any], launched: dict[str, dict[str, str]], names: dict[str, str]) -> None:
     """Keeps the numbers and texts that all launches of one compilation have in common; "" where they differ."""
     metadata, arguments = event.get("compilation_metadata"), event.get("extracted_args")
     if not isinstance(metadata, dict) or not isinstance(arguments, dict):
         return
-    values = launched.setdefault(str(metadata.get("hash")), {})
+    values = launched.setdefault(_hash(metadata), {})
+    names[_hash(metadata)] = str(event.get("name") or metadata.get("name"))
     for name, argument in arguments.items():
         value = argument.get("value") if isinstance(argument, dict) else None
         if isinstance(value, _VALUES) and values.setdefault(str(name), repr(value)) != repr(value):
@@ -92,7 +102,7 @@ def _kernel(payload: Mapping[str, Any], label: str, launched: Mapping[str, Mappi
              if str(name).endswith(f".{stage}") and isinstance(text, str)}
     noted = payload.get("metadata")
     metadata = noted if isinstance(noted, dict) else {}
-    values = {name: value for name, value in launched.get(str(metadata.get("hash")), {}).items() if value}
+    values = {name: value for name, value in launched.get(_hash(metadata), {}).items() if value}
     constants = payload.get("src_constants", metadata.get("src_constants"))
     compiled = constants if isinstance(constants, dict) else {}
     return CompiledKernel(label, label.rpartition("/")[2], texts, target_of(metadata), options_of(metadata),

@@ -18,7 +18,7 @@ def portable(file: str, cwd: Path, folder: Path) -> str:
     Characters that would break a line, and bytes that are no text, are written as escapes.
     """
     path = os.path.relpath(os.path.realpath(cwd / file), os.path.realpath(folder))
-    return "".join(_shown(char) for char in Path(path).as_posix())
+    return "".join(char if char.isprintable() and char != "\\" else escaped(char) for char in Path(path).as_posix())
 
 
 def read_committed(path: Path, kind: str, shown: str, command: str) -> str:
@@ -29,12 +29,6 @@ def read_committed(path: Path, kind: str, shown: str, command: str) -> str:
         raise UsageError(f"there is no {kind} {shown}; {command} writes one") from error
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read the {kind} {shown}: {error}") from error
-
-
-def _shown(char: str) -> str:
-    if char.isprintable() and char != "\\":
-        return char
-    return escaped(char)
 
 
 def covered(files: Collection[str], folder: Path, sources: Sequence[SourceFile], arguments: Sequence[str], cwd: Path,

@@ -11,6 +11,7 @@ from triton_mutlint.verify.model import Agreement, KernelOutcome, OpOutcome, Out
 from triton_mutlint.version import __version__
 
 SCHEMA_VERSION = 1
+_ARGUMENT = "name declared predicted agreement seen is_same first not_reached in_backward"
 
 
 def render(report: VerifyReport) -> str:
@@ -34,8 +35,7 @@ def document(report: VerifyReport) -> dict[str, Any]:
 def summary(report: VerifyReport) -> dict[str, int]:
     """How many kernels ran and how many predictions held."""
     outcomes = Counter(one.outcome for one in report.outcomes)
-    agreements = Counter(p.agreement for kernel in report.kernels for p in kernel.parameters)
-    agreements.update(a.agreement for op in report.ops for a in op.arguments)
+    agreements = Counter(p.agreement for one in report.outcomes for p in one.parameters)
     return {
         "kernels": len(report.kernels),
         "ops": len(report.ops),
@@ -65,7 +65,7 @@ def _op(op: OpOutcome) -> dict[str, Any]:
     return {
         **_told(op, "file line"),
         "is_model": op.is_model,
-        "arguments": plain(op.arguments),
+        "arguments": [fields(a, _ARGUMENT) for a in op.parameters],
         "disagreements": [{**plain(d), "rule": d.rule or None} for d in op.disagreements],
         "problems": _problems(op),
         "paths": [{**plain(p), "rule": p.rule or None} for p in op.paths],

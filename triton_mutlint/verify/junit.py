@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 from triton_mutlint.basics import flat
 from triton_mutlint.report.junit import document, token
 from triton_mutlint.verify.model import KernelOutcome, OpOutcome, Outcome, VerifyReport
-from triton_mutlint.verify.ops.text import call_text
+from triton_mutlint.verify.text import call_text
 
 
 def render(report: VerifyReport) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from triton_mutlint.types import Failure, KernelReport, Location, Mutation, OpMutation
-from triton_mutlint.verify.wire import Difference, Job, RunCase
+from triton_mutlint.verify.wire import Difference, Job
 
 
 class Agreement(str, Enum):
@@ -30,19 +31,26 @@ class Outcome(str, Enum):
 
 @dataclass(frozen=True)
 class ParameterOutcome:
-    """One pointer, descriptor or address: `seen` counts the runs in which it was written.
+    """One pointer, descriptor or address of a kernel, or one argument of an op: `seen` counts the runs that wrote it.
 
-    `through` tells of memory that its addresses lead to. `first` is the first run that showed a write.
+    `through` tells of memory that its addresses lead to. `first` is the first run, or call, that showed a write. Of an
+    argument, `declared` is None where that is not known, `is_same` says that nothing but the values that it held was
+    written, and `not_reached` are the places to which no run was seen to come, though the analysis says that it is
+    written there.
     """
 
     name: str
     type: str
-    predicted: Mutation
+    predicted: Mutation | OpMutation
     when: tuple[str, ...]
     agreement: Agreement
     seen: int
     through: bool = False
-    first: RunCase | None = None
+    first: Any = None  # a RunCase, or the texts of a call
+    declared: bool | None = None
+    is_same: bool = False
+    not_reached: tuple[str, ...] = ()
+    in_backward: bool = False  # of an autograd function: it alone was seen to write it
 
     @property
     def title(self) -> str:
@@ -51,8 +59,8 @@ class ParameterOutcome:
 
 
 @dataclass(frozen=True)
-class KernelOutcome:
-    """One kernel: the verdict that was held against its runs, and what they showed.
+class Verified:
+    """What was run: the verdict that was held against its runs, and what they showed.
 
     `problems` are runs that gave nothing, as (status, message, how many). `outside` counts writes beside
     each tensor. `refused` says why none was made. `reproducer` is the file that shows a failure again.
@@ -67,21 +75,27 @@ class KernelOutcome:
     compared: int = 0
     problems: tuple[tuple[str, str, int], ...] = ()
     outside: tuple[tuple[str, int], ...] = ()
-    read_outside: int = 0
-    leaked: tuple[str, ...] = ()
-    differences: tuple[Difference, ...] = ()
     refused: str = ""
-    failure: Failure | None = None
     reproducer: str = ""
     seconds: float = 0.0
 
     @property
-    def missed(self) -> tuple[str, ...]:
-        return tuple(p.name for p in self.parameters if p.agreement is Agreement.MISSED)
-
-    @property
     def unconfirmed(self) -> tuple[str, ...]:
         return tuple(p.title for p in self.parameters if p.agreement is Agreement.UNCONFIRMED)
+
+
+@dataclass(frozen=True)
+class KernelOutcome(Verified):
+    """One kernel."""
+
+    read_outside: int = 0
+    leaked: tuple[str, ...] = ()
+    differences: tuple[Difference, ...] = ()
+    failure: Failure | None = None
+
+    @property
+    def missed(self) -> tuple[str, ...]:
+        return tuple(p.name for p in self.parameters if p.agreement is Agreement.MISSED)
 
 
 @dataclass(frozen=True)
@@ -110,25 +124,6 @@ class Disagreement:
 
 
 @dataclass(frozen=True)
-class OpArgumentOutcome:
-    """One argument of an op: `seen` counts the runs that wrote it, `first` is the call of the first of them.
-
-    `declared` is None where that is not known. `is_same` if nothing but the values that it held was written.
-    `not_reached` are the places that no run came to, though the analysis says that it is written there.
-    """
-
-    name: str
-    declared: bool | None
-    predicted: OpMutation
-    agreement: Agreement
-    seen: int
-    is_same: bool = False
-    first: Mapping[str, str] | None = None
-    not_reached: tuple[str, ...] = ()
-    in_backward: bool = False  # of an autograd function: it alone was seen to write it
-
-
-@dataclass(frozen=True)
 class PathOutcome:
     """A run by way of `torch.compile`, `torch.export`, ...: `status` is "ok", "differs", or why it gave nothing."""
 
@@ -140,25 +135,13 @@ class PathOutcome:
 
 
 @dataclass(frozen=True)
-class OpOutcome:
-    """One op, or a model that uses some: its declaration and the verdict on it, and what runs showed."""
+class OpOutcome(Verified):
+    """One op, or a model that uses some."""
 
-    name: str
-    location: Location
-    outcome: Outcome
-    device: str
-    arguments: tuple[OpArgumentOutcome, ...] = ()
     disagreements: tuple[Disagreement, ...] = ()
-    runs: int = 0
-    compared: int = 0
-    problems: tuple[tuple[str, str, int], ...] = ()
     paths: tuple[PathOutcome, ...] = ()
-    outside: tuple[tuple[str, int], ...] = ()
-    refused: str = ""
-    reproducer: str = ""
     findings: tuple[str, ...] = ()  # of a model: on its ops
     is_model: bool = False
-    seconds: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.text import Text
 
@@ -26,12 +26,22 @@ from triton_mutlint.report.terminal.style import (
 )
 from triton_mutlint.report.terminal.style import words as flowing
 from triton_mutlint.report.terminal.text import paint
-from triton_mutlint.types import Mutation
-from triton_mutlint.verify.model import Agreement, KernelOutcome, Outcome, ParameterOutcome, VerifyReport
-from triton_mutlint.verify.ops.text import op_lines, summary_text
+from triton_mutlint.types import Mutation, OpMutation
+from triton_mutlint.verify.model import (
+    Agreement,
+    KernelOutcome,
+    OpOutcome,
+    Outcome,
+    ParameterOutcome,
+    Verified,
+    VerifyReport,
+)
 from triton_mutlint.verify.wire import STRAY
 
-_PREDICTED = {Mutation.WRITTEN: "written", Mutation.UNWRITTEN: "not written", Mutation.UNKNOWN: "unknown"}
+_PREDICTED = {"written": "written", "unwritten": "not written", "unknown": "unknown", "maybe": "written unless copied",
+              "conditional": "sometimes written"}
+_DECLARED = {True: "declared", False: "not declared", None: ""}
+_MOST = 4  # kinds of failed runs that are shown
 _DEVICES = {"cpu": "interpreter", "cuda": "GPU"}
 
 
@@ -41,99 +51,120 @@ def render(report: VerifyReport, options: RenderOptions) -> str:
 
 
 def _blocks(report: VerifyReport, options: RenderOptions) -> Iterator[Lines]:
-    for kernel in report.kernels:
-        if not options.quiet or kernel.outcome is Outcome.FAILED:
-            yield _kernel(kernel, options)
-    for op in report.ops:
-        if not options.quiet or op.outcome is Outcome.FAILED:
-            yield op_lines(op, options)
+    for one in report.outcomes:
+        if not options.quiet or one.outcome is Outcome.FAILED:
+            yield _block(one, options)
     for argument, failure in report.failures:
         yield [Text(clean(argument), PLACE), *failure_lines(failure, options)]
-    if report.kernels or not report.ops:
-        yield flow(_sentence(report), options.width)
-    if report.ops:
-        yield flow(flowing(summary_text(report.ops)), options.width)
+    for what, listed in (("kernel", report.kernels), ("op", report.ops)):
+        if listed:
+            yield flow(_sentence(what, listed), options.width)
+    if not report.outcomes:
+        yield flow(flowing("nothing to run"), options.width)
 
 
-def _sentence(report: VerifyReport) -> list[Text]:
-    outcomes = Counter(kernel.outcome for kernel in report.kernels)
-    agreements = Counter(p.agreement for kernel in report.kernels for p in kernel.parameters)
-    parts = [f"{plural(len(report.kernels), 'kernel')}: {outcomes[Outcome.RAN] + outcomes[Outcome.FAILED]} ran"]
+def _sentence(what: str, listed: Sequence[KernelOutcome] | Sequence[OpOutcome]) -> list[Text]:
+    """What the kernels or ops came to."""
+    outcomes = Counter(one.outcome for one in listed)
+    agreements = Counter(p.agreement for one in listed for p in one.parameters)
+    parts = [f"{plural(len(listed), what)}: {outcomes[Outcome.RAN] + outcomes[Outcome.FAILED]} ran"]
     parts += [f"{outcomes[o]} {o.value}" for o in (Outcome.NOT_RUN, Outcome.NO_VERDICT) if outcomes[o]]
-    seen = agreements[Agreement.CONFIRMED]
-    text = f"{', '.join(parts)} · {plural(seen, 'write')} confirmed, {agreements[Agreement.UNCONFIRMED]} unconfirmed"
-    pieces = [Text(word) for word in text.split(" ")]
-    missed = sum(kernel.outcome is Outcome.FAILED for kernel in report.kernels)
-    if missed:
-        pieces += flowing(f"· {plural(missed, 'soundness failure')}", FAILED)
+    seen = plural(agreements[Agreement.CONFIRMED], "write")
+    pieces = flowing(f"{', '.join(parts)} · {seen} confirmed, {agreements[Agreement.UNCONFIRMED]} unconfirmed")
+    rules = Counter(d.rule or "other" for one in listed if isinstance(one, OpOutcome) for d in one.disagreements)
+    told = ", ".join(f"{count} {rule}" for rule, count in sorted(rules.items()))
+    if failed := outcomes[Outcome.FAILED]:
+        pieces += flowing(f"· {failed} with disagreements: {told}" if told else
+                          f"· {plural(failed, 'soundness failure')}", FAILED)
     return pieces
 
 
-def _kernel(kernel: KernelOutcome, options: RenderOptions) -> Lines:
-    place = f"{clean(kernel.location.file)}:{kernel.location.line}"
-    lines = titled(Text.assemble((place, PLACE), " ", (clean(kernel.name), STRONG)), _headline(kernel), options.width)
-    if kernel.outcome is Outcome.NO_VERDICT and kernel.failure is not None:
-        return lines + failure_lines(kernel.failure, options)
-    lines += _circumstances(kernel, options.width)
-    rows = [p for p in kernel.parameters if options.verbose or p.agreement is not Agreement.UNTOUCHED]
-    untouched = [p.title for p in kernel.parameters if p not in rows]
-    if kernel.parameters:
-        lines += [Text(), *aligned([_row(row, kernel) for row in rows], options.width)]
+def call_text(given: Mapping[str, str] | None) -> str:
+    """A call as its arguments."""
+    return ", ".join(f"{name}={text}" for name, text in (given or {}).items())
+
+
+def _block(one: KernelOutcome | OpOutcome, options: RenderOptions) -> Lines:
+    place = f"{clean(one.location.file)}:{one.location.line}"
+    lines = titled(Text.assemble((place, PLACE), " ", (clean(one.name), STRONG)), _headline(one), options.width)
+    if isinstance(one, KernelOutcome) and one.failure is not None:
+        return lines + failure_lines(one.failure, options)
+    lines += _circumstances(one, options.width)
+    rows = [p for p in one.parameters if options.verbose or p.agreement is not Agreement.UNTOUCHED or p.declared]
+    untouched = [p.title for p in one.parameters if p not in rows]
+    if one.parameters:
+        lines += [Text(), *aligned([_row(row, one) for row in rows], options.width)]
     if untouched:
         first = Text.assemble("  ", ("not written, and not seen: ", DIM))
         lines += flow(joined(untouched, DIM), options.width, first, 4)
-    return lines + [line for note in _notes(kernel) for line in noted("note", note, options.width, 2)]
+    for name, text in _paths(one) if isinstance(one, OpOutcome) else ():
+        lines += flow(flowing(text), options.width, Text.assemble("  ", (f"{name}: ", STRONG)), 4)
+    notes = _kernel_notes(one) if isinstance(one, KernelOutcome) else _op_notes(one)
+    return lines + [line for note in notes for line in noted("note", note, options.width, 2)]
 
 
-def _headline(kernel: KernelOutcome) -> list[Text]:
-    if kernel.outcome is Outcome.FAILED:
-        missed = [p for p in kernel.parameters if p.agreement is Agreement.MISSED]
-        direct = dict.fromkeys((*(p.name for p in missed if not p.through), *kernel.leaked))
-        places = [", ".join(direct), *(f"through addresses from {p.name}" for p in missed if p.through)]
-        return flowing(f"SOUNDNESS FAILURE: writes {' and '.join(filter(None, places))}, which was not predicted",
-                       FAILED)
-    if kernel.outcome is Outcome.NO_VERDICT:
+def _headline(one: KernelOutcome | OpOutcome) -> list[Text]:
+    if one.outcome is Outcome.FAILED:
+        return flowing(_failure(one), FAILED)
+    if one.outcome is Outcome.NO_VERDICT:
         return flowing("could not be analysed", FAILED)
-    if kernel.outcome is Outcome.NOT_RUN:
+    if one.outcome is Outcome.NOT_RUN:
         return flowing("was not run", MUTATION[Mutation.UNKNOWN])
-    if kernel.unconfirmed:
-        return [*flowing("as predicted; never seen written:"), *joined(kernel.unconfirmed, MUTATION[Mutation.UNKNOWN])]
-    return flowing("as predicted")
+    if isinstance(one, OpOutcome) and one.is_model:
+        return flowing("every path that ran gives what eager gives")
+    failing = {p.rule: p.message for p in one.paths if p.rule} if isinstance(one, OpOutcome) else {}
+    if failing:
+        told = "; ".join(f"{message} ({rule})" for rule, message in failing.items())
+        return flowing(f"as declared, but cannot be compiled: {told}", FAILED)
+    held = "as predicted" if all(p.declared is None for p in one.parameters) and one.parameters else "as declared"
+    held = "as predicted" if isinstance(one, KernelOutcome) else held
+    if one.unconfirmed:
+        return [*flowing(f"{held}; never seen written:"), *joined(one.unconfirmed, MUTATION[Mutation.UNKNOWN])]
+    return flowing(held)
 
 
-def _circumstances(kernel: KernelOutcome, width: int) -> Lines:
-    if kernel.refused and not kernel.compared:
-        return flow(flowing(kernel.refused), width, Text("  "), 2)
-    runs = f"{kernel.compared} of {plural(kernel.runs, 'run')}"
-    lines = [Text.assemble("  ", (f"{_DEVICES[kernel.device]} · {runs}", DIM))]
-    for _, message, count in kernel.problems:
+def _failure(one: KernelOutcome | OpOutcome) -> str:
+    """What was seen that should not be."""
+    if isinstance(one, OpOutcome):
+        told = "; ".join(f"{d.message}{f' ({d.rule})' if d.rule else ''}" for d in one.disagreements)
+        return f"DISAGREES: {told}"
+    missed = [p for p in one.parameters if p.agreement is Agreement.MISSED]
+    direct = dict.fromkeys((*(p.name for p in missed if not p.through), *one.leaked))
+    places = [", ".join(direct), *(f"through addresses from {p.name}" for p in missed if p.through)]
+    return f"SOUNDNESS FAILURE: writes {' and '.join(filter(None, places))}, which was not predicted"
+
+
+def _circumstances(one: Verified, width: int) -> Lines:
+    if one.refused and not one.compared:
+        return flow(flowing(one.refused), width, Text("  "), 2)
+    runs = f"{one.compared} of {plural(one.runs, 'run')}"
+    lines = [Text.assemble("  ", (f"{_DEVICES[one.device]} · {runs}", DIM))] if one.runs else []
+    for _, message, count in one.problems[:_MOST]:
         lines += flow(flowing(f"{plural(count, 'run')}: {message}"), width, Text("  "), 4)
     return lines
 
 
-def _row(row: ParameterOutcome, kernel: KernelOutcome) -> tuple[list[tuple[str, str]], list[Text]]:
-    """Name, type, predicted, observed."""
-    style = FAILED if row.agreement is Agreement.MISSED else MUTATION[row.predicted]
-    return ([(clean(row.title), STRONG), (row.type, DIM), (_predicted(row), style)],
-            flowing(_observed(row, kernel), style if row.seen else ""))
+def _row(row: ParameterOutcome, one: Verified) -> tuple[list[tuple[str, str]], list[Text]]:
+    """Name, type or declaration, predicted, observed."""
+    bad = row.agreement is Agreement.MISSED or (row.seen and row.declared is False)
+    verdict = Mutation.WRITTEN if row.predicted is OpMutation.MAYBE else Mutation(row.predicted.value)
+    style = FAILED if bad else MUTATION[verdict]
+    predicted = f"{_PREDICTED[row.predicted.value]}{' through' if row.through else ''}"
+    return ([(clean(row.title), STRONG), (row.type or _DECLARED[row.declared], DIM), (predicted, style)],
+            flowing(_observed(row, one, bool(bad)), style if row.seen else ""))
 
 
-def _predicted(row: ParameterOutcome) -> str:
-    if row.through:
-        return "written through" if row.predicted is Mutation.WRITTEN else "not written through"
-    if row.predicted is Mutation.CONDITIONAL:
-        return "sometimes written"
-    return _PREDICTED[row.predicted]
-
-
-def _observed(row: ParameterOutcome, kernel: KernelOutcome) -> str:
+def _observed(row: ParameterOutcome, one: Verified, bad: bool) -> str:
     if not row.seen:
-        return "never seen" if row.agreement is Agreement.UNCONFIRMED else "not seen"
-    text = f"seen in {row.seen} of {plural(kernel.compared, 'run')}"
-    return f"{text}, first with {row.first}" if row.agreement is Agreement.MISSED else text
+        text = "never seen" if row.agreement is Agreement.UNCONFIRMED else "not seen"
+        return f"{text}: no run was seen to come to {', '.join(row.not_reached)}" if row.not_reached else text
+    text = f"seen in {row.seen} of {plural(one.compared, 'run')}{', in `backward`' if row.in_backward else ''}"
+    text += ", with the values that it held" if row.is_same else ""
+    first = call_text(row.first) if isinstance(row.first, Mapping) else row.first
+    return f"{text}, first with {first}" if bad else text
 
 
-def _notes(kernel: KernelOutcome) -> Iterator[str]:
+def _kernel_notes(kernel: KernelOutcome) -> Iterator[str]:
     for name, count in kernel.outside:
         if name == STRAY:
             yield f"{plural(count, 'write')} to addresses of no tensor"
@@ -148,3 +179,30 @@ def _notes(kernel: KernelOutcome) -> Iterator[str]:
         yield f"passed only clones of what may be written, it changed {', '.join(kernel.leaked)} itself"
     if kernel.outcome is Outcome.FAILED:
         yield f"this is a defect of triton-mutlint: please report it, with {kernel.reproducer}"
+
+
+def _paths(op: OpOutcome) -> Iterator[tuple[str, str]]:
+    """The paths that gave the same together, then each of the others."""
+    same = dict.fromkeys(p.name for p in op.paths if p.status == "ok")
+    bad = [p for p in op.paths if p.status != "ok"]
+    if good := [name for name in same if not any(p.name == name for p in bad)]:
+        yield ", ".join(good), "as the op itself"
+    told: dict[str, list[str]] = {}
+    for p in bad:
+        said = f"fails, as said above ({p.rule})" if p.rule else p.message
+        text = "something else, as said above" if p.status == "differs" else said
+        told.setdefault(text, []).append(p.name)
+    for text, names in told.items():
+        yield ", ".join(dict.fromkeys(names)), text
+
+
+def _op_notes(op: OpOutcome) -> Iterator[str]:
+    if op.runs and not op.compared:
+        yield f"give a call that it takes in the spec, under `ops:`, `{op.name}:`, `args:`"
+    for name, count in op.outside:
+        yield f"{plural(count, 'byte')} beside {name} were overwritten"
+    for d in op.disagreements:
+        if d.help:
+            yield d.help
+    if op.reproducer:
+        yield f"{op.reproducer} shows it again"

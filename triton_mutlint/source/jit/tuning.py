@@ -66,7 +66,8 @@ class Tuning:
         """`unpacked` is what `**` adds to the arguments; None when that cannot be told."""
         wanted = {name: node for name, node in arguments.items() if name in ("configs", "prune_configs_by", *_LISTS)}
         values = {**(unpacked or {}), **{name: namespace.attempt(node) for name, node in wanted.items()}}
-        values.update((name, True) for name in ("pre_hook", "post_hook") if _given(arguments.get(name)))
+        hooks = {name: node for name, node in arguments.items() if name in ("pre_hook", "post_hook")}
+        values.update((n, True) for n, h in hooks.items() if not (isinstance(h, ast.Constant) and h.value is None))
         self._take(values, line, () if unpacked is not None else [name for name in _LISTS if name not in values])
         if not isinstance(values.get("configs"), (list, tuple)):
             self._note("autotune configs", line)
@@ -124,10 +125,6 @@ class Tuning:
 
     def _note(self, what: str, line: int) -> None:
         self.notes.append(f"the {what} on line {line} could not be evaluated")
-
-
-def _given(node: ast.expr | None) -> bool:
-    return node is not None and not (isinstance(node, ast.Constant) and node.value is None)
 
 
 def _unpacked(namespace: Space, call: ast.Call) -> dict[str, Any] | None:

@@ -11,7 +11,8 @@ from functools import cached_property
 from triton_mutlint.source.finder import ModulePlace
 from triton_mutlint.source.function_text import TRITON, parameters
 from triton_mutlint.source.outline import Outline, outline
-from triton_mutlint.source.slicing.scopes import OPEN, mentioned
+from triton_mutlint.source.slicing.scopes import OPEN
+from triton_mutlint.source.slicing.statement_text import mentioned
 from triton_mutlint.source.walking import children, dotted, walk
 from triton_mutlint.types import split_lines
 

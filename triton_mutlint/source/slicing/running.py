@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from triton_mutlint.source.slicing.jitdefs import bound
-from triton_mutlint.source.slicing.scopes import Binding, bound_by, defines, is_plain_with, is_timed, mentioned
+from triton_mutlint.source.slicing.scopes import Binding, bound_by
 from triton_mutlint.source.slicing.spaces import (
     Space,
     import_value,
@@ -25,12 +25,12 @@ from triton_mutlint.source.slicing.spaces import (
     star_names,
     star_value,
 )
+from triton_mutlint.source.slicing.statement_text import defines, is_plain_with, is_timed, mentioned
 from triton_mutlint.source.slicing.stubs import Missing, UndecidedError, find_missing
 from triton_mutlint.source.walking import bound_in
 
 _HAS_TRITON = re.compile(r"_*(HAS|HAVE)_TRITON|_*(IS_)?TRITON_(IS_)?AVAILABLE")  # often asks for a driver, too
 _NOTHING = (ast.Pass, ast.Global, ast.Nonlocal, ast.Return)
-_BUILTINS = frozenset(vars(builtins))
 
 
 class Runner:
@@ -165,7 +165,7 @@ class Runner:
                 assert isinstance(node, ast.ImportFrom)
                 self._catch_up(frozenset())
                 space.stars.append(node)
-                for name in star_names(space, node) & {*space, *space.waiting, *_BUILTINS}:
+                for name in star_names(space, node) & {*space, *space.waiting, *vars(builtins)}:
                     self._wait(name, Binding(node, alias))
             else:
                 self._wait(bound_by(alias, node), Binding(node, alias))
@@ -241,8 +241,7 @@ class Runner:
         except BaseException as raised:  # linted code: it may raise anything, SystemExit included
             error = raised
             if not self.is_tried or isinstance(error, UndecidedError):
-                for name in binds:
-                    space[name] = space.missing(name, reason(error))
+                space.update((name, space.missing(name, reason(raised))) for name in binds)
                 self._lose(node, f"may be changed in line {node.lineno}, which {reason(error)}")
         for name in binds:
             self._settle(name)

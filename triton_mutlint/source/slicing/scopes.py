@@ -5,21 +5,28 @@ from __future__ import annotations
 import ast
 import builtins
 import sys
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from functools import cached_property
 
 from triton_mutlint.source.finder import is_stood_in
-from triton_mutlint.source.walking import bound_in, dotted, walk
+from triton_mutlint.source.slicing.statement_text import (
+    ASSIGNING,
+    DEFINITIONS,
+    GLOBAL,
+    acting,
+    altered,
+    is_literal,
+    keeps_something,
+    mentioned,
+    root_name,
+    statements,
+)
+from triton_mutlint.source.walking import bound_in, walk
 
-DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_ASSIGNING = (ast.Assign, ast.AnnAssign)
-_CALLING = (*_ASSIGNING, ast.Expr, *DEFINITIONS)  # change nothing but by what they call
+_CALLING = (*ASSIGNING, ast.Expr, *DEFINITIONS)  # change nothing but by what they call
 OPEN = frozenset({"exec", "eval", "globals"})  # these reach every name
 _BUILTINS = frozenset(vars(builtins)) - OPEN - {"setattr", "delattr", "next", "map", "filter", "iter"}
-_GLOBAL = "global "  # before a name that a function binds here
-_MADE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.Call)  # anew, and can be changed
-_LITERALS = (ast.Constant, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,26 +62,6 @@ class Binding:
 def bound_by(alias: ast.alias, node: ast.Import | ast.ImportFrom) -> str:
     """The name that a part of an import binds."""
     return alias.asname or (alias.name if isinstance(node, ast.ImportFrom) else alias.name.partition(".")[0])
-
-
-def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a body that are run one by one: those in its conditions, `try` and plain `with` blocks too."""
-    for node in body:
-        if isinstance(node, ast.If):
-            if any(isinstance(part, ast.NamedExpr) for part in ast.walk(node.test)):
-                yield ast.copy_location(ast.Expr(node.test), node.test)
-            yield from statements((*node.body, *node.orelse))
-        elif isinstance(node, ast.Try):
-            handlers = (statement for handler in node.handlers for statement in handler.body)
-            yield from statements((*node.body, *node.orelse, *handlers, *node.finalbody))
-        elif is_plain_with(node):
-            yield from statements(node.body)  # type: ignore[attr-defined]  # as it is a `with`
-        else:
-            yield node
-
-
-def is_plain_with(node: ast.stmt) -> bool:
-    return isinstance(node, ast.With) and not any(item.optional_vars for item in node.items)
 
 
 class Scope:
@@ -148,19 +135,19 @@ class Scope:
             else:
                 found.update(bound_in(binding.node))
                 found.update(n for n in mentioned(binding.node)
-                             if n in self.by_name or n in OPEN or n.startswith(_GLOBAL))
+                             if n in self.by_name or n in OPEN or n.startswith(GLOBAL))
         return frozenset(found)
 
     def _changed_by(self, node: ast.stmt) -> Set[str]:
-        parts = list(_acting(node))
+        parts = list(acting(node))
         if not parts or (isinstance(node, _CALLING) and self._is_harmless(parts)):
             return set()
         own = [node] if getattr(node, "decorator_list", ()) else []  # a decorator may call what it is given
         reached = self.reach(name for part in (*parts, *own) for name in mentioned(part))
-        altered = {name for part in parts for name in _altered(part) if name in self.by_name}
-        altered.update(name.removeprefix(_GLOBAL) for name in reached if name.startswith(_GLOBAL))
-        return altered.union(name for name in reached if name in OPEN or name.startswith("@")
-                             or any(map(self._is_changeable, self.by_name.get(name, ()))))
+        found = {name for part in parts for name in altered(part) if name in self.by_name}
+        found.update(name.removeprefix(GLOBAL) for name in reached if name.startswith(GLOBAL))
+        return found.union(name for name in reached if name in OPEN or name.startswith("@")
+                           or any(map(self._is_changeable, self.by_name.get(name, ()))))
 
     def _is_harmless(self, parts: list[ast.AST]) -> bool:
         """Whether nothing is changed in place, and nothing called but Python's own functions, Triton and stand-ins."""
@@ -179,12 +166,12 @@ class Scope:
         """
         if name not in self._live:
             self._live[name] = False  # it may be computed from itself
-            nodes = [b.node for b in self.by_name.get(name, ()) if isinstance(b.node, (*_ASSIGNING, ast.ClassDef))]
-            self._live[name] = any(not self._is_harmless([*_acting(node)]) for node in nodes)
+            nodes = [b.node for b in self.by_name.get(name, ()) if isinstance(b.node, (*ASSIGNING, ast.ClassDef))]
+            self._live[name] = any(not self._is_harmless([*acting(node)]) for node in nodes)
         return self._live[name]
 
     def _calls_known(self, call: ast.Call) -> bool:
-        root = _root(call)
+        root = root_name(call)
         bindings = self._binders(root)
         if not bindings:  # Python's own: it may call what it is given
             handed = [*call.args, *(keyword.value for keyword in call.keywords)]
@@ -200,7 +187,7 @@ class Scope:
         """
         if binding.alias is not None:
             return is_stood_in(binding.module) and binding.module.partition(".")[0] not in sys.stdlib_module_names
-        roots = [_root(decorator) for decorator in getattr(binding.node, "decorator_list", ())]
+        roots = [root_name(decorator) for decorator in getattr(binding.node, "decorator_list", ())]
         return bool(roots) and all(other.alias is not None and is_stood_in(other.module)
                                    for name in roots for other in self._binders(name) or [binding])
 
@@ -211,10 +198,10 @@ class Scope:
             return not (_comes_from(binding, "triton") or is_stood_in(binding.module))
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             held = (*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults))
-            return node.name in self._opened or _keeps_something(node) or any(
-                _root(part) != "triton" and not _is_fixed(part) for part in held)
-        value = node.value if isinstance(node, _ASSIGNING) else None
-        return value is None or not _is_fixed(value)
+            return node.name in self._opened or keeps_something(node) or any(
+                root_name(part) != "triton" and not is_literal(part) for part in held)
+        value = node.value if isinstance(node, ASSIGNING) else None
+        return value is None or not is_literal(value)
 
     @cached_property
     def _opened(self) -> frozenset[str]:
@@ -230,94 +217,5 @@ class Scope:
         return any(isinstance(binding.node, ast.FunctionDef) for binding in self.by_name.get(name, ()))
 
 
-def _acting(node: ast.stmt) -> Iterator[ast.AST]:
-    """The parts of a statement that may change a value when it is run."""
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
-        return
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        yield from (ast.Call(decorator, [], []) for decorator in node.decorator_list)
-    elif isinstance(node, ast.ClassDef):
-        parts = (*node.decorator_list, *node.bases, *(k.value for k in node.keywords))
-        yield from (ast.Call(part, [], []) for part in parts)
-        for statement in node.body:
-            yield from _acting(statement)
-    elif isinstance(node, _ASSIGNING):
-        targets = [t for t in (node.targets if isinstance(node, ast.Assign) else [node.target])
-                   if not isinstance(t, ast.Name)]
-        yield from targets
-        if node.value is not None and (targets or not isinstance(node.value, (ast.Constant, ast.Name, ast.Lambda))):
-            yield node.value
-    else:
-        yield node
-
-
-def mentioned(node: ast.AST) -> Iterator[str]:
-    """The names from `node` down; through `sys.modules`, every name is reached."""
-    for inner in walk(node):
-        if isinstance(inner, ast.Name):
-            yield inner.id
-        elif isinstance(inner, ast.Global):
-            yield from (_GLOBAL + name for name in inner.names)
-        elif isinstance(inner, ast.Attribute):
-            yield from ["globals"] if dotted(inner) == ("sys", "modules") else []
-        elif isinstance(inner, ast.Call) and not inner.args and dotted(inner.func) in (("vars",), ("locals",)):
-            yield "globals"
-
-
-def defines(node: ast.stmt) -> bool:
-    """Whether a function or class stands in a statement."""
-    return any(isinstance(inner, DEFINITIONS) for inner in ast.walk(node))
-
-
-def is_timed(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether it makes a difference when a function is made: parts of it are evaluated then."""
-    parts = [*node.args.defaults, *filter(None, node.args.kw_defaults),
-             *(d for d in node.decorator_list if isinstance(d, ast.Call))]
-    own = any(node.name in mentioned(decorator) for decorator in node.decorator_list)
-    return own or any(not isinstance(part, ast.Constant) for part in parts)
-
-
-def _altered(node: ast.AST) -> Iterator[str]:
-    """Names with attributes that are assigned or have their methods called: `kernel.configs.append(…)`, and those
-    that are handed to a function for what it does to them.
-    """
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        yield from (argument.id for argument in node.value.args if isinstance(argument, ast.Name))
-    for inner in walk(node):
-        target = inner.func if isinstance(inner, ast.Call) else inner
-        if isinstance(inner, ast.Call) and isinstance(target, ast.Attribute):
-            target = target.value
-        elif not isinstance(target, (ast.Attribute, ast.Subscript)) or isinstance(target.ctx, ast.Load):
-            continue
-        depth = 0
-        while isinstance(target, (ast.Attribute, ast.Subscript)):
-            target, depth = target.value, depth + 1
-        if depth and isinstance(target, ast.Name):
-            yield target.id
-
-
-def _root(node: ast.expr) -> str:
-    """The name that an expression begins with: `f` of `f.g(…)(…)`."""
-    while isinstance(node, (ast.Call, ast.Attribute)):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node.id if isinstance(node, ast.Name) else ""
-
-
 def _comes_from(binding: Binding, package: str) -> bool:
     return binding.alias is not None and binding.module.partition(".")[0] == package
-
-
-def _keeps_something(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether a call may find what an earlier one left: in a default that can change, or an attribute of its own."""
-    defaults = (*node.args.defaults, *filter(None, node.args.kw_defaults))
-    return any(isinstance(value, _MADE) and not _is_fixed(value) for value in defaults) or any(
-        isinstance(inner, ast.Attribute) and not isinstance(inner.ctx, ast.Load) and _root(inner) == node.name
-        for inner in walk(node))
-
-
-def _is_fixed(value: ast.expr) -> bool:
-    """Whether it gives a number, a text or the like, by its text."""
-    if isinstance(value, ast.Call):
-        return "constexpr" in ast.unparse(value.func) and all(map(_is_fixed, value.args))
-    return isinstance(value, _LITERALS) and all(
-        _is_fixed(part) for part in ast.iter_child_nodes(value) if isinstance(part, ast.expr))

@@ -4,8 +4,7 @@ Constants may depend on a file, on what a folder holds or on the clock. Python t
 opened and every folder that is listed, whatever function does it; whether there is a file is asked of functions of
 `os`. Both are noted if sliced code asks, by way of the standard library too. All else that is no function of its
 arguments cannot be noted, and nothing of such a run is kept: what `os.stat` tells beyond that, other functions of `os`
-and `time`, `id` and `hash`, and modules of the standard library that are not in `_TRACED`. The number of the process is
-always the same.
+and `time`, `id` and `hash`, and modules of the standard library that are not in `_TRACED`.
 """
 
 from __future__ import annotations
@@ -23,8 +22,6 @@ from triton_mutlint.process.inputs import current, note_data, note_listing, note
 
 PRIVATE = "_mutlint_"  # begins the module name of every sliced function
 _FRAMES = 10  # between sliced code and what opens a file for it
-_PROCESS = 1  # what the numbers of processes are: a verdict that depends on them would be another one in each run
-_PROCESSES = ("getpid", "getppid")
 # What says more of a path than whether it is there, but for those of the standard library that ask no more of it.
 _STATS = ("stat", "lstat")
 _ASKING = frozenset({"exists", "lexists", "isfile", "isdir", "islink", "is_file", "is_dir", "is_symlink", "is_mount",
@@ -32,7 +29,7 @@ _ASKING = frozenset({"exists", "lexists", "isfile", "isdir", "islink", "is_file"
 _ABOUT_PATHS = ("access", "readlink", *_STATS)
 # Functions of `os` that say nothing of the world, or are heard of otherwise.
 _PLAIN = frozenset({"fspath", "strerror", "getcwd", "getcwdb", "close", "read", "lseek", "putenv", "unsetenv", "isatty",
-                    "device_encoding", "open", "listdir", "scandir", *_ABOUT_PATHS, *_PROCESSES})
+                    "device_encoding", "open", "listdir", "scandir", *_ABOUT_PATHS})
 # Modules whose functions give what their arguments and what is noted decide.
 _NAMES = """
     __future__ abc argparse array ast base64 binascii bisect bz2 cmath codecs collections colorsys configparser
@@ -60,7 +57,7 @@ def traced() -> Iterator[None]:
     """In this block it is noted what sliced code asks of the world."""
     global _blocks
     with contextlib.ExitStack() as stack:
-        for module, functions in _listening(current() is not None).items():
+        for module, functions in (_listening() if current() is not None else {}).items():
             stack.enter_context(patched(module, **functions))
         _blocks += 1
         try:
@@ -83,16 +80,13 @@ def patched(owner: Any, **values: object) -> Iterator[None]:
 
 
 @functools.cache
-def _listening(is_noted: bool) -> dict[ModuleType, dict[str, Any]]:
-    """What stands in for functions of modules; where it is noted what is asked, sliced code is heard of from now on."""
-    found = {os: {name: _fixed(vars(os)[name]) for name in _PROCESSES}}
-    if is_noted:
-        sys.addaudithook(_heard)  # which cannot be taken away again
-        for module in (os, time):
-            found.setdefault(module, {}).update(
-                (name, telling(function)) for name, function in vars(module).items()
-                if isinstance(function, BuiltinFunctionType) and not (module is os and name in _PLAIN))
-        found[os].update((name, _noting(vars(os)[name], name in _STATS)) for name in _ABOUT_PATHS if name in vars(os))
+def _listening() -> dict[ModuleType, dict[str, Any]]:
+    """What stands in for functions of modules where it is noted what is asked; sliced code is heard of from now on."""
+    sys.addaudithook(_heard)  # which cannot be taken away again
+    found = {module: {name: telling(function) for name, function in vars(module).items()
+                      if isinstance(function, BuiltinFunctionType) and not (module is os and name in _PLAIN)}
+             for module in (os, time)}
+    found[os].update((name, _noting(vars(os)[name], name in _STATS)) for name in _ABOUT_PATHS if name in vars(os))
     return found
 
 
@@ -105,13 +99,6 @@ def _heard(event: str, args: tuple[Any, ...]) -> None:
             (note_data if event == "open" else note_listing)(os.fsdecode(path))
     elif event.partition(".")[0] in _OUTWARD and _until_slice() is not None:
         spoil()
-
-
-def _fixed(function: Callable[[], int]) -> Callable[[], int]:
-    def asked() -> int:
-        return _PROCESS if _is_slice(sys._getframe(1)) else function()
-
-    return asked
 
 
 def _noting(function: Callable[..., Any], is_stat: bool) -> Callable[..., Any]:

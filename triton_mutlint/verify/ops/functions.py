@@ -16,6 +16,7 @@ import torch
 from triton_mutlint.verify.ops.arguments import CallableOp, OpParameter
 
 _NUMBERS = ("bool", "int", "float", "str", "dtype")
+_ABOUT_TENSORS = ("save_for_backward", "mark_dirty", "mark_non_differentiable")  # methods of the context
 _DEEP = 5  # calls from `forward` on, into which a parameter is followed
 
 
@@ -34,10 +35,11 @@ def callable_function(owner: Any, pointers: Collection[str] = ()) -> CallableOp:
 def _apply(owner: Any, takes: list[tuple[str, Any, bool]], **given: Any) -> Any:
     """`apply` takes no arguments by name."""
     passed: list[Any] = []
-    last = max((i for i, (name, *_) in enumerate(takes) if name in given), default=-1)
-    for name, default, is_rest in takes[:last + 1]:  # more would ask `backward` for more gradients
+    last = 0  # of what is given: more would ask `backward` for more gradients
+    for name, default, is_rest in takes:
         passed.extend(given.get(name, ()) if is_rest else [given.get(name, default)])
-    return owner.apply(*passed)
+        last = len(passed) if name in given else last
+    return owner.apply(*passed[:last])
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,8 @@ class _Uses:
         callee: Any = _meant(target, function) if places else None
         while launched and hasattr(callee, "fn") and not hasattr(callee, "params"):
             callee = callee.fn  # what tunes a kernel
-        if str(getattr(callee, "__module__", "")).partition(".")[0] == "torch" and places == [0]:
+        is_torch = str(getattr(callee, "__module__", "")).partition(".")[0] == "torch" and places == [0]
+        if is_torch or (places and isinstance(target, ast.Attribute) and target.attr in _ABOUT_TENSORS):
             yield "Tensor"
         if launched and hasattr(callee, "params"):
             by_name = {p.name: p for p in callee.params}

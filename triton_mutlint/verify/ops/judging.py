@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from triton_mutlint.types import Finding, Location, OpArgument, OpMutation, OpReport
-from triton_mutlint.verify.model import Agreement, Disagreement, OpArgumentOutcome, OpOutcome, Outcome, PathOutcome
+from triton_mutlint.verify.model import Agreement, Disagreement, OpOutcome, Outcome, ParameterOutcome, PathOutcome
 from triton_mutlint.verify.ops.subjects import OpSubject
 from triton_mutlint.verify.ops.wire import EAGER, FAKE, Case, ModelJob, OpJob
 from triton_mutlint.verify.verifying import problems_of
@@ -36,10 +36,10 @@ def outcome_of(subject: OpSubject, finished: Finished | None, device: str) -> Op
     for result in good:
         outside.update(result.outside)
     return OpOutcome(
-        op.name, op.location, outcome, device, arguments if good else (), disagreements, len(eager), len(good),
+        op.name, op.location, outcome, device, arguments if good else (), len(eager), len(good),
         problems_of([r if r.status != "ok" or not r.message else replace(r, status="error") for r in eager
-                     if r.status != "skipped"], finished.given_up), paths,
-        tuple(sorted(outside.items())), finished.refused,
+                     if r.status != "skipped"], finished.given_up),
+        tuple(sorted(outside.items())), finished.refused, disagreements=disagreements, paths=paths,
         seconds=sum(r.seconds for r in finished.results))
 
 
@@ -61,10 +61,10 @@ def model_outcome(name: str, place: Location, job: ModelJob, finished: Finished,
                      seconds=sum(r.seconds for r in finished.results))
 
 
-def _argument(argument: OpArgument, op: OpReport, job: OpJob, good: Sequence[RunResult]) -> OpArgumentOutcome:
+def _argument(argument: OpArgument, op: OpReport, job: OpJob, good: Sequence[RunResult]) -> ParameterOutcome:
     seen = [r for r in good if argument.name in (*r.changed, *r.same)]
     names = op.declaration.names
-    may = argument.mutation is not OpMutation.UNWRITTEN
+    may, known = argument.mutation is not OpMutation.UNWRITTEN, argument.mutation is not OpMutation.UNKNOWN
     if seen:
         agreement = Agreement.CONFIRMED if may else Agreement.MISSED
     else:
@@ -73,14 +73,15 @@ def _argument(argument: OpArgument, op: OpReport, job: OpJob, good: Sequence[Run
     reached = {job.places[number] for r in good for number in r.reached}
     missed = tuple(sorted(f"{file}:{line}" for file, line in places
                           if not any(path.endswith(file) and at == line for path, at in reached)))
-    return OpArgumentOutcome(
-        argument.name, None if names is None or op.declaration.any_may else argument.name in names, argument.mutation,
-        agreement, len(seen), bool(seen) and not any(argument.name in r.changed for r in seen),
-        seen[0].given if seen else None, missed if may and not seen else (),
-        bool(seen) and all(argument.name in r.later for r in seen))
+    return ParameterOutcome(
+        argument.name, "", argument.mutation, (), agreement, len(seen), first=seen[0].given if seen else None,
+        declared=None if names is None or op.declaration.any_may else argument.name in names,
+        is_same=bool(seen) and not any(argument.name in r.changed for r in seen),
+        not_reached=missed if may and known and not seen else (),
+        in_backward=bool(seen) and all(argument.name in r.later for r in seen))
 
 
-def _disagreements(op: OpReport, arguments: Sequence[OpArgumentOutcome],
+def _disagreements(op: OpReport, arguments: Sequence[ParameterOutcome],
                    good: Sequence[RunResult]) -> Iterator[Disagreement]:
     place = f"{op.location.file}:{op.location.line}"
     for a in arguments:

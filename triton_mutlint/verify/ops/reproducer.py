@@ -11,7 +11,7 @@ from triton_mutlint.verify.jobs import run_jobs
 from triton_mutlint.verify.model import OpOutcome
 from triton_mutlint.verify.ops.judging import failing_case
 from triton_mutlint.verify.ops.wire import EAGER, OpJob, OpRun
-from triton_mutlint.verify.reproducer import SCRIPT, write_script
+from triton_mutlint.verify.verifying import SCRIPT, write_script
 from triton_mutlint.version import __version__
 
 
@@ -21,7 +21,7 @@ def write_reproducer(job: OpJob, outcome: OpOutcome, folder: Path) -> str:
     apart = dict.fromkeys(p.name for p in outcome.paths if p.status == "differs")
     runs = (OpRun(EAGER), *(OpRun(path) for path in apart))
     only = replace(job, given=(case,) if case else job.given, runs=runs)
-    declared = [a.name for a in outcome.arguments if a.declared is not False]
+    declared = [a.name for a in outcome.parameters if a.declared is not False]
     script = SCRIPT.format(
         title=f"What {job.name} does", version=__version__, module=__name__,
         what="\n".join(f"It {d.message}." for d in outcome.disagreements).replace('"""', "'''"),
