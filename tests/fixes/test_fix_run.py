@@ -62,6 +62,7 @@ def test_a_run_that_changes_the_argument_forbids_the_edit(file: Path) -> None:
         stale = next(f for f in report.findings if f.rule == "TML104")
         wrong = replace(stale, op="tried::written")  # as if the analysis had missed that write
         held = Tried(request).held(replace(report, findings=(stale, wrong)), progress)
+    assert [path.name for path in file.parent.iterdir() if path.suffix == ".py"] == [file.name]
     assert held.findings[0] == stale
     assert (held.findings[1].changes, "changed `x`" in held.findings[1].unfixed) == ((), True)
 

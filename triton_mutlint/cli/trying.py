@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from triton_mutlint.basics import plural
 from triton_mutlint.cli.shell.output import Progress
@@ -28,7 +30,9 @@ class Tried:
             self._outcomes.update(dict.fromkeys(asked))
             wanted = [f"{op.location.file}:{op.name}" for op in report.ops if op.name in asked]
             settings = Settings(stubs=self._request.config.stub_modules)
-            tried = verify_ops(replace(self._request, arguments=tuple(wanted)), settings, (), None, progress)
+            with TemporaryDirectory() as folder:  # for programs that show what was seen: nobody asked for them
+                request = replace(self._request, arguments=tuple(wanted))
+                tried = verify_ops(request, settings, (), Path(folder), progress)
             self._outcomes.update((one.name, one) for one in tried.ops if one.name in asked)
         return replace(report, findings=tuple(map(self._held, report.findings)))
 
@@ -41,7 +45,7 @@ class Tried:
 
     def _seen(self, finding: Finding) -> int:
         outcome = self._outcomes.get(_loses(finding))
-        return sum(a.seen for a in outcome.arguments if a.name == finding.parameter) if outcome is not None else 0
+        return sum(a.seen for a in outcome.parameters if a.name == finding.parameter) if outcome is not None else 0
 
     def said(self, findings: Sequence[Finding]) -> str:
         """What runs say of a fix that settles these findings."""
