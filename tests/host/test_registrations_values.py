@@ -193,3 +193,12 @@ def test_whatever_the_file_holds_nothing_is_raised(tmp_path: Path) -> None:
         match 1:
             case [a, *b]: pass
     """)
+
+
+def test_a_dict_in_a_dict_made_by_names(tmp_path: Path) -> None:
+    ops = register(tmp_path, """\
+        def f(x: Tensor) -> None: ...
+        for name, options in dict(first={}, second={"mutates_args": ["x"]}).items():
+            custom_op(f"a::{name}", f, **options)
+    """)
+    assert [(op.name, op.declaration.names) for op in ops][1:] == [("a::second", ("x",))]

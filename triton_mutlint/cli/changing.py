@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from triton_mutlint.basics import plural, unified
 from triton_mutlint.cli.shell.output import Progress, tell, write_stdout
@@ -27,13 +28,17 @@ from triton_mutlint.run import run as engine
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.types import Finding, Report, UsageError
 
+if TYPE_CHECKING:
+    from triton_mutlint.cli.trying import Tried
 
-def fix(request: Request) -> Report:
+
+def fix(request: Request, run_ops: bool = False) -> Report:
     """Write what was fixed, say so on standard error, and give the report on what is left.
 
-    A file that cannot be written is left as it is, and the others are written.
+    A file that cannot be written is left as it is, and the others are written. With `run_ops`, ops are run.
     """
-    outcome = _settled(request)
+    tried = _tried(request) if run_ops else None
+    outcome = _settled(request, tried)
     unwritten = {}
     for _, document in outcome.changed:
         try:
@@ -43,7 +48,7 @@ def fix(request: Request) -> Report:
     done = replace(outcome, changed=tuple(pair for pair in outcome.changed if pair[1].display not in unwritten),
                    fixed=tuple(fix for fix in outcome.fixed if fix.file not in unwritten))
     for fixed in done.fixed:
-        tell(f"fixed {_place(fixed.findings)}: {fixed.message}")
+        tell(f"fixed {_place(fixed.findings)}: {fixed.message}{tried.said(fixed.findings) if tried else ''}")
     for message in unwritten.values():
         tell(f"not fixed: {message}")
     _refusals(outcome, outcome.report)
@@ -52,9 +57,9 @@ def fix(request: Request) -> Report:
     return engine.run(request) if unwritten else outcome.report
 
 
-def show(request: Request) -> bool:
+def show(request: Request, run_ops: bool = False) -> bool:
     """Print what fixing would change; whether that is anything."""
-    outcome = _settled(request)
+    outcome = _settled(request, _tried(request) if run_ops else None)
     write_stdout("".join(unified(old.written(old.text), new.written(new.text), old.display, new.display)
                          for old, new in outcome.changed))
     _refusals(outcome, outcome.first)
@@ -65,9 +70,19 @@ def show(request: Request) -> bool:
     return bool(outcome.changed)
 
 
-def _settled(request: Request) -> FixOutcome:
+def _tried(request: Request) -> Tried:
+    from triton_mutlint.cli.trying import Tried  # here: what runs ops is needed by few
+
+    return Tried(request)
+
+
+def _settled(request: Request, tried: Tried | None) -> FixOutcome:
     with Progress() as progress:
-        return settle(engine.run(request, progress), request, lambda asked: engine.run(asked, progress))
+        def analysed(asked: Request) -> Report:
+            report = engine.run(asked, progress)
+            return tried.held(report, progress) if tried else report
+
+        return settle(analysed(request), request, analysed)
 
 
 def _count(outcome: FixOutcome) -> str:

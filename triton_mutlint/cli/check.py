@@ -67,6 +67,8 @@ def _formats(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
 @click.option("--update-baseline", is_flag=True, help="Write all findings to the baseline.")
 @click.option("--fix", is_flag=True, help="Correct what can be corrected; report the rest.")
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing.")
+@click.option("--run", "run_ops", is_flag=True,
+              help="Before a name leaves an op's declaration, run the op on made-up arguments: imports its module.")
 @click.option("--fail-on", type=click.Choice(FAIL_LEVELS), help="Least severity that makes the exit code 1 (error).")
 @click.option("--exit-zero", is_flag=True, help="End with exit code 0 whatever is found.")
 @click.option("--format", "formats", multiple=True, metavar="NAME[=FILE]", shell_complete=_formats,
@@ -95,7 +97,7 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
     if options["diff"]:
         from triton_mutlint.cli.changing import show
 
-        return int(show(request) and not options["exit_zero"])
+        return int(show(request, options["run_ops"]) and not options["exit_zero"])
     wanted = [(name, _look(request, file is not None, options)) for name, file in outputs]
     store = None if any(options[name] for name in _UNKEPT) else Store(cache_folder(config.cache_dir))
     found = _remembered(store, request, wanted, lambda: _computed(request, wanted, options))
@@ -127,6 +129,8 @@ def _refuse_contradictions(paths: tuple[str, ...], options: dict[str, Any]) -> N
         raise click.UsageError("--stdin-filename needs - among the paths")
     if options["fix"] and "-" in paths:
         raise click.UsageError("--fix cannot write to standard input; --diff shows what it would do")
+    if options["run_ops"] and not (options["fix"] or options["diff"]):
+        raise click.UsageError("--run goes with --fix or --diff: it tries what they would take out of declarations")
     if options["diff"] and (options["formats"] or options["output"]):
         raise click.UsageError("--diff prints a diff, not a report: leave --format and --output out")
 
@@ -208,7 +212,7 @@ def _computed(request: Request, wanted: Sequence[tuple[str, RenderOptions]], opt
     if options["fix"]:
         from triton_mutlint.cli.changing import fix
 
-        report = fix(request)
+        report = fix(request, options["run_ops"])
     else:
         from triton_mutlint.run import run as engine
 

@@ -27,7 +27,7 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
                         "cache_dir", "no_cache", "opaque_asm", "true_import", "helpers"),
     "Rules": ("select", "extend_select", "ignore", "require_spec", "strict", "fail_on", "exit_zero"),
     "Comparing": ("declared", "compare", "snapshot", "baseline", "update_baseline"),
-    "Fixing": ("fix", "diff"),
+    "Fixing": ("fix", "diff", "run_ops"),
     "Output": ("formats", "output", "quiet", "verbose", "color"),
 }
 _REST = "Other options"

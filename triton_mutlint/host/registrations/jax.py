@@ -62,10 +62,24 @@ def jax_calls(module: HostModule, modules: HostModules) -> Iterator[JaxCall]:
         node, around = pending.pop()
         around = node if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else around
         pending.extend((child, around) for child in ast.iter_child_nodes(node))
-        if isinstance(node, ast.Call) and dotted(node.func)[-1:] == (NAME,):
-            called = modules.resolve(module, dotted(node.func))
-            if any(isinstance(one, External) and one.name.startswith("jax_triton.") for one in called):
-                yield from _read(module, modules, node, around)
+        whole = _whole(module, modules, node) if isinstance(node, ast.Call) else None
+        if whole is not None:
+            yield from _read(module, modules, whole, around)
+
+
+def _whole(module: HostModule, modules: HostModules, node: ast.Call) -> ast.Call | None:
+    """A call of `triton_call`, with what `partial(triton_call, ...)` of the file adds to it; None if it is another."""
+    for one in modules.resolve(module, dotted(node.func)) if dotted(node.func) else ():
+        if isinstance(one, External) and one.name.startswith("jax_triton.") and one.name.endswith(f".{NAME}"):
+            return node
+        first = one.node if isinstance(one, Definition) and one.module is module else None
+        if not isinstance(first, ast.Call) or dotted(first.func)[-1:] != ("partial",) or not first.args:
+            continue
+        named = {k.arg for k in node.keywords}
+        both = [*node.keywords, *(k for k in first.keywords if k.arg not in named)]
+        made = ast.copy_location(ast.Call(first.args[0], [*first.args[1:], *node.args], both), node)
+        return _whole(module, modules, made)
+    return None
 
 
 def _read(module: HostModule, modules: HostModules, node: ast.Call, around: ast.AST) -> Iterator[JaxCall]:

@@ -81,7 +81,7 @@ class Real:
         if arguments.star is not None or arguments.double_star is not None:
             raise NotKnownError
         given = [self.of(value) for value in (*before, *arguments.positional)]
-        named = {name: self.of(value) for name, value in arguments.named.items()}
+        named = {name: self.of(value, 0) for name, value in arguments.named.items()}
         texts = [value for value in given if isinstance(value, str)]
         if sum(map(len, texts)) > LONG or (function in (str.format, str.__mod__) and _WIDE.search(texts[0])):
             raise NotKnownError
