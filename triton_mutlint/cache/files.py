@@ -23,7 +23,7 @@ _KIND = "files"
 
 @dataclass(frozen=True)
 class _Entry:
-    """What is kept of one file: `result`, detached, holds while the file, its spec and all else is as it was.
+    """What is kept of one file: `result`, packed, holds while the file, its spec and all else is as it was.
 
     `shown` says how the other files that took part are named in reports, where the run linted them too.
     """
@@ -32,7 +32,7 @@ class _Entry:
     spec: str
     noted: Noted
     shown: dict[str, str]
-    result: FileResult
+    result: str
 
 
 class FileCache:
@@ -46,8 +46,8 @@ class FileCache:
                        request.config.stub_modules, request.torch)
         self._still, self._found_at = cache(still), cache(found_at)  # many files depend on the same ones
 
-    def find(self, source: SourceFile) -> FileResult | None:
-        """What holds of a file, if anything."""
+    def find(self, source: SourceFile) -> Callable[[], FileResult] | None:
+        """What gives the result that holds of a file, if one does: there is time for that while others are analysed."""
         data = self._store.get(_KIND, self._name(source))
         try:
             entry: _Entry | None = None if data is None else unpack(data, _Entry)
@@ -59,7 +59,8 @@ class FileCache:
         if noted is None or self._shown_of(noted.files) != entry.shown:
             return None
         take_in(noted)
-        return entry.result.of(source)
+        packed = entry.result
+        return lambda: unpack(packed, FileResult).of(source)
 
     def keep(self, result: FileResult, noted: Inputs) -> None:
         """Keep what a run gave of a file, having read what is `noted`."""
@@ -69,7 +70,7 @@ class FileCache:
         files = {name: stamp for name, stamp in noted.files.items() if name != str(source.path)}
         self._store.put(_KIND, self._name(source), pack(_Entry(
             _digest(source), self._spec_of(source), Noted(files, noted.looks, noted.variables), self._shown_of(files),
-            result.detached())).encode())
+            pack(result.detached()))).encode())
 
     def trim(self) -> None:
         """Keep the store within its limit."""

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 from triton_mutlint.cache.files import FileCache
 from triton_mutlint.cache.store import Store
 from triton_mutlint.config.request import Progress, Request
-from triton_mutlint.lowering import torch_pass
 from triton_mutlint.lowering.lower import Lowerer
 from triton_mutlint.lowering.target import resolve_targets
 from triton_mutlint.lowering.triton_api import column_base, deep_calls, preload
@@ -19,7 +18,6 @@ from triton_mutlint.process.harmless import harmless
 from triton_mutlint.process.inputs import current
 from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.rules import NAMES
-from triton_mutlint.run.comparing import Comparison
 from triton_mutlint.run.kernel import Observe, Tools, analyze_kernel, failed
 from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.run.plan import Specs, given_files, load_file, plan_kernel, shown, unexpected
@@ -97,7 +95,9 @@ class Run:
         preload()
         self.tools.lowerer.prepare(self._default_targets)
         if self.request.torch:
-            torch_pass.preload()
+            from triton_mutlint.lowering.torch_pass import preload as preload_torch  # as for comparisons
+
+            preload_torch()
 
     def check(self, sources: Sequence[SourceFile]) -> None:
         """A wrong spec ends the run before any work, and so does a target that cannot be used."""
@@ -122,7 +122,9 @@ class Run:
 
     def steps(self, source: SourceFile, part: Part, question: Question | None = None) -> Iterator[Any]:
         """Do what `part` asks of a file, and tell of each step; an answer comes before the report."""
-        file, only_listed = self.load(source), question is not None and question.of_listed
+        only_listed = question is not None and question.of_listed
+        with watched(self.request.timeout):
+            file = self.load(source)
         yield file
         for index, kernel in enumerate(file.listed if only_listed and self.request.helpers else file.kernels):
             if not part.wants(index):
@@ -157,7 +159,11 @@ class Run:
         With one that `is_delicate`, no other guesses are tried than those of its plan.
         """
         targets = self._targets(entry)
-        comparison = Comparison() if self.request.torch else None
+        comparison = None
+        if self.request.torch:
+            from triton_mutlint.run.comparing import Comparison  # here: few ask for it, and it imports much
+
+            comparison = Comparison()
         tools = replace(self.tools, may_try=not is_delicate)
 
         def analyzed() -> KernelReport:

@@ -161,7 +161,8 @@ def lint_files(sources: Sequence[SourceFile], work: Work, request: Request, prog
     What `cache` knows is not done again. Without `jobs`, all is done in this process. What `work` tells of the type
     `kind` is handed to `tell`, with the kernel that it is about.
     """
-    files = _files(sources, cache)
+    known = [None if cache is None else cache.find(source) for source in sources]
+    files = [_File(source, is_done=found is not None) for source, found in zip(sources, known, strict=True)]
     pending = {number: file for number, file in enumerate(files) if not file.is_done}
     if any(_DEFINES.search(file.source.text) for file in pending.values()):
         warm_up()
@@ -191,8 +192,10 @@ def lint_files(sources: Sequence[SourceFile], work: Work, request: Request, prog
         return request.timeout + _GRACE if isinstance(step, At) else min(_LOADING, request.timeout + 2 * _GRACE)
 
     told = Union[Step, kind]  # noqa: UP007 - None is no kind
-    Processes(parts, jobs, told, does, seconds, take, lose, bounds(request),
-              done=lambda part, noted: files[part.file].end(noted)).run()
+    with Processes(parts, jobs, told, does, seconds, take, lose, bounds(request),
+                   done=lambda part, noted: files[part.file].end(noted)) as processes:
+        _read(files, known)
+        processes.finish()
     outcomes = [file.outcome() for file in files]
     if cache is not None:
         for number, file in pending.items():
@@ -200,9 +203,10 @@ def lint_files(sources: Sequence[SourceFile], work: Work, request: Request, prog
     return tuple(outcomes)
 
 
-def _files(sources: Sequence[SourceFile], cache: FileCache | None) -> list[_File]:
-    known = [None if cache is None else cache.find(source) for source in sources]
-    return [_File(source, result, result is not None) for source, result in zip(sources, known, strict=True)]
+def _read(files: Sequence[_File], known: Sequence[Callable[[], FileResult] | None]) -> None:
+    """Read what is known already, while others work."""
+    for file, result in zip(files, known, strict=True):
+        file.result = None if result is None else result()
 
 
 def bounds(request: Request) -> Callable[[Iterable[int]], None]:
