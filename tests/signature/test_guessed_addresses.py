@@ -36,6 +36,11 @@ def test_no_write_is_missed_and_no_number_called_written(file: str, kernel: str)
     assert not quiet & possible
 
 
+def test_the_table_of_heaps_holds_addresses() -> None:
+    report = reports("addresses.py")["signal_to_peers"]
+    assert {w.through for w in report.indirect_writes} == {"bases"}
+
+
 @pytest.mark.parametrize("body", ["F[0](x, y)", "F.apply(x, y)", "for f in F:\n        f(x, y)"])
 def test_a_function_that_is_not_found_is_no_verdict(tmp_path: Path, body: str) -> None:
     path = tmp_path / "kernels.py"

@@ -173,11 +173,9 @@ class Scope:
     def _calls_known(self, call: ast.Call) -> bool:
         root = root_name(call)
         bindings = self._binders(root)
-        if not bindings:  # Python's own: it may call what it is given
-            handed = [*call.args, *(keyword.value for keyword in call.keywords)]
+        if not bindings:  # Python's own: but for a key, those that call what they are given are not in the list
             is_setter = isinstance(call.func, ast.Attribute) and call.func.attr.startswith("__")
-            return root in _BUILTINS and not is_setter and not any(k.arg == "key" for k in call.keywords) and not any(
-                isinstance(value, ast.Name) and self._is_function(value.id) for value in handed)
+            return root in _BUILTINS and not is_setter and not any(k.arg == "key" for k in call.keywords)
         return all(self._is_stood_in(binding) or _comes_from(binding, "triton") for binding in bindings)
 
     def _is_stood_in(self, binding: Binding) -> bool:
@@ -212,9 +210,6 @@ class Scope:
     def _binders(self, name: str) -> list[Binding]:
         """What binds a name, here or in the body around this one."""
         return self.by_name.get(name) or ([] if self.outer is None else self.outer._binders(name))
-
-    def _is_function(self, name: str) -> bool:
-        return any(isinstance(binding.node, ast.FunctionDef) for binding in self.by_name.get(name, ()))
 
 
 def _comes_from(binding: Binding, package: str) -> bool:
