@@ -116,9 +116,67 @@ class {name}_Meter:
 {name}_meter = {name}_Meter()
 {name}_same = {name}_meter.turn()
 {name} = tl.constexpr({name}_meter.flag)
+=====
+{name}_found = [{off}]
+list(map({name}_found.append, ({off}, {on})))
+{name} = tl.constexpr({name}_found[-1])
+=====
+{name}_seen = [{off}]
+
+class {name}_Asked:
+    def {method}(self, *others):
+        {name}_seen.append({on})
+        return {answer}
+
+{name}_asked = {name}_Asked()
+{name}_answer = {use}
+{name} = tl.constexpr({name}_seen[-1])
+=====
+{name} = tl.constexpr({off})
+
+def {name}_now(function):
+    function()
+    return function
+
+@{name}_now
+def {name}_enable():
+    global {name}
+    {name} = tl.constexpr({on})
+=====
+class {name}_Meta(type):
+    made = [{off}]
+
+    def __init__(cls, *parts):
+        {name}_Meta.made.append({on})
+
+class {name}_Made(metaclass={name}_Meta):
+    pass
+
+{name} = tl.constexpr({name}_Meta.made[-1])
+=====
+try:
+    {name}_flag = {off}
+    {name}_flag = {{}}['flag']
+except KeyError:
+    {name}_flag = {on}
+{name} = tl.constexpr({name}_flag)
+=====
+class {name}_Frozen:
+    flag = {off}
+
+{name}_frozen = {name}_Frozen()
+object.__setattr__({name}_frozen, 'flag', {on})
+{name} = tl.constexpr({name}_frozen.flag)
 """.strip().split("\n=====\n")
+
+
+# What uses an instance, the method that this calls, and what that gives.
+_USES = (("{0}.anything", "__getattr__", "None"), ("{0} >= 2", "__ge__", "True"), ("f'{{{0}}}'", "__str__", "'text'"),
+         ("[*{0}]", "__iter__", "iter(())"), ("{0}[1]", "__getitem__", "0"), ("len({0})", "__len__", "1"))
 
 
 def text(name: str, number: int, value: int) -> str:
     """The statements that make `name` a constant of this value."""
-    return _TEMPLATES[number % len(_TEMPLATES)].format(name=name, on=value, off=1 - value)
+    use, method, answer = _USES[number // len(_TEMPLATES) % len(_USES)]
+    return _TEMPLATES[number % len(_TEMPLATES)].format(
+        name=name, on=value, off=1 - value, use=use.format(f"{name}_asked"), method=method, answer=answer)

@@ -114,3 +114,46 @@ KERNELS = {"one": make(tl.constexpr(1)), "two": make(tl.constexpr(2))}
     capsys.readouterr()
     _, report = lint(capsys, "other")
     assert [f["message"] for f in report["findings"] if f["rule"] == "TML904"] == []
+
+
+MADE = """\
+import triton
+import triton.language as tl
+
+
+def make(flag):
+    FLAG = tl.constexpr(flag)
+
+    @triton.jit
+    def kernel(x_ptr, y_ptr):
+        tl.store(x_ptr if FLAG else y_ptr, 1.0)
+
+    return kernel
+
+
+class Ops:
+    @triton.jit
+    def method(x_ptr):
+        tl.store(x_ptr, 1.0)
+
+
+KERNELS = [make(True), make(False)]
+"""
+
+
+def test_a_kernel_has_one_name_which_every_command_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("made.py").write_text(MADE)
+    names = [kernel["name"] for kernel in lint(capsys, "made.py")[1]["kernels"]]
+    assert names == ["KERNELS.0", "KERNELS.1", "method"]
+    boundary.run(["list", "made.py", "--format", "json"])
+    assert [row["name"] for row in json.loads(capsys.readouterr().out)] == names
+    for name in names:
+        assert [kernel["name"] for kernel in lint(capsys, f"made.py::{name}")[1]["kernels"]] == [name]
+        assert boundary.run(["ir", f"made.py::{name}"]) == 0
+        assert capsys.readouterr().out.split(",")[0].endswith(f" {name}")
+
+
+def test_kernels_that_share_a_name_are_told_apart_by_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert boundary.run(["ir", "k.py"]) == 2
+    assert capsys.readouterr().err.strip().endswith("name one kernel: k.py::fill, k.py::twice:12, k.py::twice:23")
+    assert boundary.run(["ir", "k.py::twice:23"]) == 0

@@ -88,3 +88,9 @@ def test_a_file_of_a_like_name_is_meant_before_a_command(capsys: pytest.CaptureF
     Path("rulez").mkdir()
     assert boundary.run(["rulezz"]) == 1
     assert "did you mean rulez?" in capsys.readouterr().out
+
+
+def test_helpers_alone_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("helper.py").write_text("import triton\n@triton.jit\ndef twice(x):\n    return x * 2\n")
+    assert check("helper.py") == 0
+    assert capsys.readouterr().out == "no Triton kernels found; 1 helper, analysed where called\n"

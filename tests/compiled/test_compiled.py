@@ -7,6 +7,7 @@ import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import jsonschema
@@ -119,6 +120,23 @@ def test_what_ran_is_held_against_what_is_declared(project: Path) -> None:
     found = [(f.rule, f.kernel, f.parameter) for f in report.findings]
     assert found == [("TML101", "scale", "x_ptr")]
     assert "kernels.py: not compiled: idle" in report.notes
+
+
+def test_what_ran_is_known_of_kernels_that_cannot_be_loaded(project: Path, tmp_path: Path) -> None:
+    before, marked, rest = SOURCE.partition("@triton.jit\ndef renamed")
+    body, idle, after = (marked + rest).partition("@triton.jit\ndef idle")
+    made = "def make(function):\n" + indent(body.replace("1.0", "function(1.0)"), "    ") + "    return renamed\n\n\n"
+    (tmp_path / "kernels.py").write_text(before + made + idle + after)
+    report = run(Request((str(project / "cache"),), tmp_path, declared=("kernels.py",)))
+    assert [(k.location.file, k.mutated) for k in report.kernels if k.name == "renamed"] == [
+        ("kernels.py", ("a_ptr", "b_ptr"))]
+
+
+def test_what_tuning_runs_again_is_seen_in_what_ran(project: Path, tmp_path: Path) -> None:
+    tuned = "@triton.autotune(configs=[triton.Config({}, num_warps=n) for n in (4, 8)], key=['n'])\n"
+    (tmp_path / "kernels.py").write_text(SOURCE.replace("@triton.jit\ndef scale", f"{tuned}@triton.jit\ndef scale"))
+    report = run(Request((str(project / "cache"),), tmp_path, declared=("kernels.py",)))
+    assert [(f.kernel, f.parameter) for f in report.findings if f.rule == "TML301"] == [("scale", "x_ptr")]
 
 
 def test_a_kernel_of_no_declared_source_is_reported_too(project: Path, tmp_path: Path) -> None:

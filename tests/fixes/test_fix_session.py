@@ -10,7 +10,7 @@ import pytest
 from tests.helpers.fix_samples import finding
 from triton_mutlint.config.request import Request
 from triton_mutlint.contracts.comments import read_comments
-from triton_mutlint.fixes.session import FixOutcome, settle
+from triton_mutlint.fixes.plan import FixOutcome, settle
 from triton_mutlint.types import (
     Change,
     Environment,

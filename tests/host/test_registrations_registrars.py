@@ -308,3 +308,79 @@ def test_what_is_configured_holds_where_the_code_gives_the_function_back(tmp_pat
         hidden(f, ["out"])
     """, {"utils.hidden": Registrar("body", "writes")}, utils=DECORATORS)
     assert shown(ops) == [("f", "registrar", ("out",), ["f"])]
+
+
+def test_a_guard_that_asks_what_it_wraps(tmp_path: Path) -> None:
+    """Names in lists of another file, annotations, and whether torch has a function decide what schema there is."""
+    ops = register(tmp_path, """\
+        from guards import guard
+        @guard(mutates_args=["out"])
+        def into(x: Tensor, out: Tensor) -> None: ...
+        @guard()
+        def sized(n: int, x: Tensor) -> tuple[Tensor, Tensor]: ...
+        @guard()
+        def left_out(x: Tensor) -> None: ...
+        @guard()
+        def counted(x: Tensor) -> int: ...
+    """, guards="""\
+        import inspect
+        LIB = None
+        WRITTEN_OUT, ALONE = ["by_hand"], ["left_out"]
+        def by_hand(func):
+            return "".join(str(p) for p in inspect.signature(func).parameters)
+        def guard(mutates_args="unknown"):
+            def decorator(func):
+                if func.__name__ in ALONE:
+                    return func
+                def schema_of(func):
+                    global LIB
+                    LIB = Library("mine", "FRAGMENT") if LIB is None else LIB
+                    if func.__name__ in WRITTEN_OUT:
+                        return by_hand(func)
+                    if hasattr(torch.library, "infer_schema"):
+                        return torch.library.infer_schema(func, mutates_args=mutates_args)
+                    import torch._custom_op.impl
+                    return torch._custom_op.impl.infer_schema(func, [])
+                signature = inspect.signature(func)
+                first = list(signature.parameters.values())[0].annotation
+                is_tensor = first is not inspect.Parameter.empty and first is torch.Tensor
+                takes, gives = schema_of(func).split("->", 1)
+                if not is_tensor:
+                    takes = "(Tensor dummy, " + takes[1:]
+                plain = signature.return_annotation in [int, bool, float]
+                if plain:
+                    gives = "(Tensor, " + gives + ")"
+                def outer(*args):
+                    return func(*args)
+                def outer_dummy(dummy, *args):
+                    return func(*args)
+                LIB.define(func.__name__ + f"{takes} -> {gives}")
+                LIB.impl(func.__name__, outer if is_tensor else outer_dummy, "CUDA")
+                return outer
+            return decorator
+    """)
+    assert [(op.name, op.declaration.names, op.declaration.any_may, functions(op)) for op in ops] == [
+        ("mine::into", ("out",), False, ["outer"]), ("mine::sized", None, True, ["outer_dummy"]),
+        ("mine::counted", None, True, ["outer"]),
+    ]
+
+
+def test_names_that_a_class_holds(tmp_path: Path) -> None:
+    ops = register(tmp_path, """\
+        from kit import Ops
+        @Ops.op
+        def f(x: Tensor, y: Tensor) -> None: ...
+        @Ops.op(writes=("x",))
+        def g(x: Tensor, y: Tensor) -> None: ...
+    """, kit="""\
+        class Ops:
+            space, table = "mine", {}
+            @classmethod
+            def op(cls, fn=None, **options):
+                if fn is None:
+                    return functools.partial(cls.op, **options)
+                made = custom_op(f"{cls.space}::{fn.__name__}", mutates_args=options.get("writes", ()))(fn)
+                cls.table[fn.__name__] = made
+                return made
+    """)
+    assert shown(ops) == [("mine::f", "registrar", (), ["f"]), ("mine::g", "registrar", ("x",), ["g"])]

@@ -267,3 +267,11 @@ def test_a_name_that_is_not_bound_is_taken_for_a_mistake_first(
     assert (failure.hint, failure.lacks) == (hint.replace("`ABSENT`", "`absent_package.ABSENT`"), lacks)
     assert failure.location is not None
     assert failure.location.column == len("    tl.store(x + offset, ") + 1
+
+
+def test_a_size_that_is_no_power_of_two(tmp_path: Path) -> None:
+    spec = "version: 1\nkernels: {kernel: {args: {x: '*fp32', SIZE: [3, 5]}}}\n"
+    failure = failure_of(
+        "@triton.jit\ndef kernel(x, SIZE: tl.constexpr):\n    tl.store(x + tl.arange(0, SIZE), 1)\n", tmp_path, spec)
+    assert failure.hint == ("give a power of two in the spec under `kernels: kernel: args:`, such as `SIZE: 4`; "
+                            "it was lowered with x: *fp32, SIZE: 3")

@@ -89,6 +89,15 @@ def test_each_variant_is_compared_with_its_own_writes(compared: dict[str, TorchR
 
 
 @pytest.mark.torch
+def test_the_finding_says_when_it_is_written(tmp_path: Path) -> None:
+    (tmp_path / "kernels.py").write_text(KERNELS)
+    (tmp_path / "triton-mutlint.yaml").write_text(SPEC)
+    report = run(Request(("kernels.py::flagged",), tmp_path, targets=("cuda:90",), torch=version("torch")))
+    assert [f.message for f in report.findings if f.rule == "TML204"] == [
+        "`flagged` writes `x_ptr` when SWAPPED=True, which torch.compile takes for untouched"]
+
+
+@pytest.mark.torch
 def test_what_siblings_tell_is_not_asked_again(compared: dict[str, TorchReport]) -> None:
     assert (compared["sized"].variants, compared["sized"].pessimistic) == (1, ())
 

@@ -37,6 +37,8 @@ FILES = {
     "endless.py": HEAD + HEURISTIC.format(body="while True: pass") + STORE.format(name="after"),
     "pointer.py": HEAD + STORE.format(name="before") + POINTERS + STORE.format(name="after"),
     "constant.py": HEAD + "N = sum(range(10 ** 12))\n\n\n" + STORE.format(name="before").replace("1)", "N)"),
+    "loop.py": HEAD + "def rows():\n    while True: pass\n\n\nN = rows()\n\n\n"
+               + STORE.format(name="before").replace("1)", "N)"),
     "coding.py": "# coding: undefined\n" + HEAD + STORE.format(name="k"),
     "other.py": OTHERS,
 }
@@ -96,6 +98,11 @@ def test_what_is_lost_with_its_file_is_told(outcome: Outcome, file: str) -> None
     assert "analyzed" not in outcome.kernels(file).values()
     assert {rule for rule, _ in outcome.findings(file)} <= {"TML901", "TML902"}
     assert outcome.findings(file)
+
+
+def test_the_constant_that_took_too_long_is_named(outcome: Outcome) -> None:
+    ((_, message),) = outcome.findings("loop.py")
+    assert message.endswith("needs `N`, which could not be computed (TooLongError: still running after 3 s)")
 
 
 def test_the_others_are_analysed(outcome: Outcome) -> None:

@@ -247,7 +247,7 @@ def test_nested_kernels_and_their_closures(load_text) -> None:
     assert name == "needs_n"
     assert failure.message == "kernel needs_n needs `n`, which is an argument of the enclosing function `outer`"
     assert failure.hint.startswith("give `n` in the spec under `globals:` (a function of the file as `{ref: name}`)")
-    assert failure.hint.endswith("or give what `outer` makes a name at the top level: `kernel = outer(…)`")
+    assert failure.hint.endswith("or give what `outer` makes a name at the top level of this file: `kernel = outer(…)`")
 
 
 @pytest.mark.parametrize(("call", "is_known"), [

@@ -12,7 +12,7 @@ from triton_mutlint.spec.bind import entry_of_values
 from triton_mutlint.spec.model import Spec
 from triton_mutlint.spec.read import parse_spec
 from triton_mutlint.spec.stale import stale_entries
-from triton_mutlint.types import Kernel, UsageError
+from triton_mutlint.types import FileResult, Kernel, SourceFile, UsageError
 
 PATH = Path("/project/src/pkg/kernels.py")
 
@@ -77,8 +77,8 @@ kernels:
 
 
 def stale(text: str, kernels: list[Kernel], root: Path) -> list[tuple[int, str]]:
-    spec = parse_spec(text, "s.yaml")
-    return [(place.line, message) for message, place in stale_entries(spec, [], kernels, [], root)]
+    spec, file = parse_spec(text, "s.yaml"), FileResult(SourceFile(Path(), "", ""), tuple(kernels))
+    return [(place.line, message) for message, place in stale_entries(spec, [file], root)]
 
 
 def test_what_names_nothing_is_found_with_its_place_and_the_nearest_name(tmp_path: Path) -> None:

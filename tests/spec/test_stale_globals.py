@@ -8,7 +8,7 @@ from triton_mutlint.config.request import Request
 from triton_mutlint.run.run import run
 from triton_mutlint.spec.read import parse_spec
 from triton_mutlint.spec.stale import stale_globals
-from triton_mutlint.types import SourceFile
+from triton_mutlint.types import FileResult, SourceFile
 
 KERNEL = """\
 import triton
@@ -26,8 +26,8 @@ def fill(out_ptr):
 def stale(folder: Path, names: list[str], *linted: str, loaded: tuple[Path, ...] = (), text: str = KERNEL) -> list[str]:
     given = "".join(f"  {name}: 1\n" for name in names)
     spec = parse_spec(f"version: 1\nglobals:\n{given}", "s.yaml")
-    sources = [SourceFile(folder / name, name, text) for name in linted or ("k.py",)]
-    return [f"{place.line} {message}" for message, place in stale_globals(spec, sources, loaded, folder)]
+    files = [FileResult(SourceFile(folder / name, name, text), sources=loaded) for name in linted or ("k.py",)]
+    return [f"{place.line} {message}" for message, place in stale_globals(spec, files, folder)]
 
 
 def test_a_name_that_no_file_mentions_is_stale(tmp_path: Path) -> None:

@@ -145,3 +145,10 @@ def test_each_kernel_that_a_factory_makes_runs_as_itself(tmp_path: Path) -> None
     kernels = {k["name"]: k for k in json.loads(output)["kernels"]}
     seen = {name: {p["name"] for p in k["parameters"] if p["observed_runs"]} for name, k in kernels.items()}
     assert seen == {"both": {"out", "aux"}, "one": {"out"}}
+
+
+@pytest.mark.torch
+def test_a_file_without_ops_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "plain.py").write_text("import torch\n")
+    assert boundary.run(["verify", "--ops", str(tmp_path / "plain.py")]) == 0
+    assert capsys.readouterr().out == "no torch ops found\n"

@@ -21,7 +21,7 @@ from triton_mutlint.contracts.baseline import (
 )
 from triton_mutlint.contracts.portable import covered
 from triton_mutlint.fixes.document import write_document
-from triton_mutlint.fixes.session import FixOutcome, located, settle
+from triton_mutlint.fixes.plan import FixOutcome, located, settle
 from triton_mutlint.process.writing import write_file
 from triton_mutlint.run import run as engine
 from triton_mutlint.source.discover import display_path

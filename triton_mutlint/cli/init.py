@@ -141,9 +141,7 @@ class SpecChange:
         if spec is None:
             return
         root = self.run.request.cwd if self.run.request.spec else self.path.parent
-        kernels = [k for f in self.files for k in f.functions]
-        failed = [name for f in self.files for name in f.failed_names]
-        for message, place in stale_entries(spec, [f.source for f in self.files], kernels, failed, root):
+        for message, place in stale_entries(spec, self.files, root):
             yield f"{place.file}:{place.line}: {message}"
 
     # -------------------------------------------------------------- an entry that is there

@@ -112,7 +112,6 @@ def _shown(tools: Tools, kernel: Kernel, stage: str, seen: Sequence[tuple[Varian
            wanted: Mapping[str, str], with_source: bool) -> str:
     """The IR under a line that says of what it is. Raises StageError and UsageError."""
     fitting = [(v, t) for v, t in seen if wanted.items() <= {n: str(arg) for n, arg in v.args.items()}.items()]
-    all_choices = tuple(dict.fromkeys(v.choices for v, _ in seen))
     if not fitting:
         raise UsageError(_unfitting([v for v, _ in seen], wanted))
     variant, target = fitting[0]
@@ -126,7 +125,8 @@ def _shown(tools: Tools, kernel: Kernel, stage: str, seen: Sequence[tuple[Varian
     if stage != "source":  # what is analysed may have been simplified, in place
         text = tools.lowerer.compile(kernel, variant, tools.lowerer.lower(kernel, variant, target), stage)
     at, chosen = kernel.location, ", ".join(f"{name}={value}" for name, value in variant.choices)
-    others = f", one of {len(all_choices)} variants" if len(all_choices) > 1 else ""
+    count = len({v.choices for v, _ in seen})
+    others = f", one of {count} variants" if count > 1 else ""
     head = (f"# {at.file}:{at.line} {kernel.name}, {stage} for {target}"
             f"{f', {chosen}' if chosen else ''}{others}")
     return "\n".join((head, *_lines(text, marks if stage in _READ else None, tools, with_source)))

@@ -90,5 +90,6 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
             width=width(), color=use_color(options["color"], sys.stdout), ascii=not is_unicode(sys.stdout),
             quiet=options["quiet"], verbose=options["verbose"], sources=SourceLines({}, request.cwd),
         )
-        write_stdout(text.render(report, look))
+        none = options["ops"] and not (report.ops or report.failures)
+        write_stdout("no torch ops found\n" if none else text.render(report, look))
     return int(report.is_failure)

@@ -85,6 +85,11 @@ class Slot:
         return here or any(child.measured for child in self.children.values())
 
     @property
+    def holds_addresses(self) -> bool:
+        """Whether something in its memory is made an address."""
+        return bool(self.table or self.elem_address) or any(c.holds_addresses for c in self.children.values())
+
+    @property
     def distant(self) -> bool:
         """Whether it is added up with an address used as a number."""
         return any(wide and other.measured for other, wide in self.summed.items())

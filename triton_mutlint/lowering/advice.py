@@ -16,7 +16,16 @@ from triton_mutlint.lowering import triton_api
 from triton_mutlint.source.load import POSITIONAL_ONLY
 from triton_mutlint.source.slicing.stubs import MissingValueError, UndecidedError
 from triton_mutlint.triton_names import hint_of
-from triton_mutlint.types import ArgType, DescriptorType, Failure, Kernel, Location, Stage, TupleType
+from triton_mutlint.types import (
+    ArgType,
+    ConstexprValue,
+    DescriptorType,
+    Failure,
+    Kernel,
+    Location,
+    Stage,
+    TupleType,
+)
 
 _SHOWN = 4  # parameters named in one piece of advice
 _OTHER_TRITON = re.compile(
@@ -41,6 +50,7 @@ _HINTS = (
 )
 # What is refused by its form, other than by an error of Triton's that says so; and how such an error tells of types.
 _REFUSED = re.compile(r"object is not callable|calls itself")
+_POWER = re.compile(r"power of (2|two)")
 _BY_TYPE = re.compile(r"operand type|\b(of|on) type\b|^Boolean value")
 _COMPILE_TIME = re.compile(r"'constexpr' object has no attribute '(?:handle|type)'")  # what tensors alone have
 
@@ -91,6 +101,10 @@ def other_arguments(kernel: Kernel, message: str, line: int | None, args: Mappin
     place = f"in the spec under `kernels: {kernel.name}: args:`"
     if not shown:
         return f"give the argument types {place} (`triton-mutlint init` writes a first version)"
+    for name, arg in ((name, args.get(name)) for name in names if _POWER.search(message)):
+        if isinstance(arg, ConstexprValue) and type(arg.value) is int and arg.value & (arg.value - 1):
+            larger = 1 << arg.value.bit_length()
+            return f"give a power of two {place}, such as `{name}: {larger}`; it was lowered with {', '.join(shown)}"
     newer = _PYTHON.search(message) and triton_api.version() < (3, 4)
     return (f"give other arguments {place}; it was lowered with {', '.join(shown)}"
             + ("; a layout is given as `{ref: name}`, by what the file calls it" if "Layout" in message else "")

@@ -43,7 +43,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_mutlint.rules.rule import KernelSubject, Rule
-from triton_mutlint.types import Finding, Related, Severity, UnanalyzableOp
+from triton_mutlint.types import Finding, Location, Related, Severity, UnanalyzableOp
 
 _OTHERWISE = "use an op whose effects are known, or find out what it writes and suppress this with a reason"
 _SHOWN = 60  # characters of asm in a message
@@ -60,6 +60,9 @@ def _undecided(subject: KernelSubject, op: UnanalyzableOp) -> Finding:
     shown = "" if quoted else f" `{detail[:_SHOWN]}{'…' if len(detail) > _SHOWN else ''}`"
     unknown = [name for name in op.parameters if name in report.unknown]
     names = ", ".join(f"`{name}`" for name in unknown or op.parameters)
+    places: dict[Location, list[str]] = {}
+    for name in unknown:
+        places.setdefault(subject.place_of(name), []).append(f"`{name}`")
     outcome = f"so it may write {names}" if unknown else "but no parameter's verdict depends on it"
     if op.parameters and not unknown:
         outcome = f"so it may write {names}, which the report calls written"
@@ -71,7 +74,8 @@ def _undecided(subject: KernelSubject, op: UnanalyzableOp) -> Finding:
         advice = f"{op.advice}, or {declare}" if op.advice else declare
     return RULE.finding(
         f"{op.op}{shown} in `{report.name}`: {op.reason}, {outcome}", op.location, kernel=report,
-        related=[Related(f"`{name}` is unknown", subject.place_of(name)) for name in unknown], help=advice,
+        related=[Related(f"{', '.join(at)} {'is' if len(at) == 1 else 'are'} unknown", place)
+                 for place, at in places.items()], help=advice,
         parameter=unknown[0] if len(unknown) == 1 else None,
     )
 

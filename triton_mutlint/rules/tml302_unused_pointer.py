@@ -39,6 +39,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from triton_mutlint.basics import plural
 from triton_mutlint.rules.rule import KernelSubject, Rule
 from triton_mutlint.types import Finding, Mutation, ParameterKind, ParameterReport, Severity
 
@@ -53,7 +54,7 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
             continue
         message = f"`{subject.report.name}` does not use `{parameter.name}`"
         if _is_mentioned(subject, parameter):
-            extent = f"none of the {subject.report.analyzed_variants} analysed variant(s)"
+            extent = f"none of the {plural(subject.report.analyzed_variants, 'analysed variant')}"
             message = f"`{subject.report.name}` mentions `{parameter.name}`, but {extent} reads or writes there"
         yield RULE.finding(
             message, subject.place_of(parameter.name), kernel=subject.report, parameter=parameter.name,

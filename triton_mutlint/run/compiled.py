@@ -18,11 +18,13 @@ from triton_mutlint.compiled.reading import ReadKernel, choices_of, read_effects
 from triton_mutlint.compiled.trace import is_trace, read_trace
 from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.process.inputs import spoil
+from triton_mutlint.rules.autotune.rerun import reruns_of
 from triton_mutlint.run.judge import report_on
-from triton_mutlint.run.kernel import merged
+from triton_mutlint.run.kernel import limits, merged, updated_in
 from triton_mutlint.run.lint import Question, Run
 from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.run.workers import Part
+from triton_mutlint.ttir.parser import parse
 from triton_mutlint.types import (
     Failure,
     FileResult,
@@ -99,9 +101,14 @@ class Compiled:
         if read.target is not None:
             known.targets[read.target] = None
         choices = choices_of(kernel, read)
+        updated = updated_in(read.variant.effects) if self.request.declared else frozenset()
+        with limits():
+            inlined = parse(kernel.texts["ttir"]) if updated and "ttir" in kernel.texts else read.module
+            backend = read.target.backend if read.target else ""
+            reruns = reruns_of(inlined, read.owners, backend, updated) if updated else {}
         apart = choices if len(known.variants) < _MOST_TOLD_APART else ()
-        known.variants.setdefault(repr((read.variant.arguments, read.variant.effects, apart)),
-                                  replace(read.variant, choices=(*choices, ("entry", kernel.entry))))
+        known.variants.setdefault(repr((read.variant.arguments, read.variant.effects, reruns, apart)),
+                                  replace(read.variant, choices=(*choices, ("entry", kernel.entry)), reruns=reruns))
 
     def _places(self, column_base: int) -> SourcePlaces:
         if column_base not in self._by_base:
@@ -152,28 +159,32 @@ class DeclaredRun(Run):
         yield self.load(source)
 
     def _held(self, file: FileResult, met: set[int]) -> FileResult:
-        """The file with the verdicts on those of its kernels that were compiled."""
-        reports: list[tuple[Kernel | None, KernelReport]] = [(k, report) for k, report in file.reports if k is None]
+        """The file with the verdicts on those of its kernels that were compiled, also of those that were not loaded."""
+        declared: list[tuple[Kernel | None, Kernel | KernelReport]] = [
+            *((kernel, kernel) for kernel in file.kernels), *((k, report) for k, report in file.reports if k is None)]
+        reports: list[tuple[Kernel | None, KernelReport]] = []
         idle = []
-        for kernel in file.kernels:
-            index = self._index(kernel)
-            if index is None:
-                idle.append(kernel.name)
-            else:
+        for kernel, known in declared:
+            index = self._index(file.source.path, known.name, known.location.line)
+            if index is not None:
                 met.add(index)
-                reports.append((kernel, replace(self._reports[index][1], location=kernel.location)))
+                reports.append((kernel, replace(self._reports[index][1], location=known.location)))
+            elif isinstance(known, KernelReport):
+                reports.append((None, known))
+            else:
+                idle.append(known.name)
         notes = (f"{file.source.display}: not compiled: {', '.join(idle)}",) if idle else ()
         return replace(file, reports=tuple(reports), notes=(*file.notes, *notes))
 
-    def _index(self, kernel: Kernel) -> int | None:
+    def _index(self, path: Path, name: str, line: int) -> int | None:
         """The number of the verdict on a kernel: by its file and name, else, where that is clear, by the file's name.
 
         The line tells kernels of one name apart; a file may have been edited since.
         """
-        named = [(i, file, report) for i, (file, report) in enumerate(self._reports) if report.name == kernel.name]
-        near = ([one for one in named if Path(one[1]).resolve() == kernel.path]
-                or [one for one in named if Path(one[1]).name == kernel.path.name])
-        exact = [i for i, _, report in near if report.location.line == kernel.location.line]
+        named = [(i, file, report) for i, (file, report) in enumerate(self._reports) if report.name == name]
+        near = ([one for one in named if Path(one[1]).resolve() == path]
+                or [one for one in named if Path(one[1]).name == path.name])
+        exact = [i for i, _, report in near if report.location.line == line]
         found = exact or [i for i, _, _ in near]
         return found[0] if len(found) == 1 else None
 

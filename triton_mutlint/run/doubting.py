@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from triton_mutlint.analysis import VariantEffects
+from triton_mutlint.kernel_source.reaching import conditions, leading_to
 from triton_mutlint.signature.doubts import as_pointers, as_wide
 from triton_mutlint.types import (
     ArgType,
@@ -76,17 +77,20 @@ def doubted(
     if doubts is None:
         return tuple(parameters), ()
     found = {p.name: op for p in parameters if p.mutation is Mutation.UNWRITTEN
-             for op in _doubts_of(p.name, doubts, hidden, addresses, behind, kernel)}
+             for op in _doubts_of(p.name, doubts, hidden, addresses, behind, kernel, parameters)}
     is_open = hidden or doubts.open
     changed = tuple(
         replace(p, mutation=Mutation.UNKNOWN if p.name in found else p.mutation,
                 may_read=is_open and not p.reads and bool({p.name, p.name.partition(".")[0]} & doubts.loads))
         for p in parameters)
-    return changed, tuple(found.values())
+    together: dict[UnanalyzableOp, list[str]] = {}
+    for name, op in found.items():
+        together.setdefault(replace(op, parameters=()), []).append(name)
+    return changed, tuple(replace(op, parameters=tuple(names)) for op, names in together.items())
 
 
 def _doubts_of(name: str, doubts: Doubts, hidden: bool, addresses: Set[str], behind: Set[str],
-               kernel: Kernel) -> Iterator[UnanalyzableOp]:
+               kernel: Kernel, parameters: Sequence[ParameterReport]) -> Iterator[UnanalyzableOp]:
     file = kernel.location.file
     if name in addresses:
         line = doubts.addresses.get(name) or doubts.kept.get(name) or kernel.location.line
@@ -97,8 +101,12 @@ def _doubts_of(name: str, doubts: Doubts, hidden: bool, addresses: Set[str], beh
     line = doubts.stores.get(name) or (0 if behind else doubts.behind.get(name, 0))
     if line and (hidden or doubts.open):
         reason = "no analysed variant reaches this write, and guessed arguments decide whether one does"
+        deciding = leading_to(kernel, conditions(kernel.node, line))
+        guessed = {base: base if more else f"{base} as {p.type}" for p in parameters if p.inferred
+                   for base, _, more in (p.name.partition("."),) if base in deciding}
+        guesses = [*guessed.values()] or doubts.values
         yield UnanalyzableOp("store", "", reason, (name,), Location(file, line),
-                             f"give the arguments that decide it in the spec{_among(doubts.values)}; "
+                             f"give the arguments that decide it in the spec{_among(guesses)}; "
                              "a list of values gives a variant each")
 
 

@@ -57,7 +57,7 @@ def report_on(run: Run, sources: Sequence[SourceFile], failures: Sequence[tuple[
 def _reported(run: Run, files: Sequence[FileResult], failures: Sequence[tuple[str, Failure]],
               ops: tuple[OpReport, ...] = (), op_notes: tuple[str, ...] = ()) -> Report:
     reports = sorted((r for f in files for _, r in f.reports), key=lambda r: (r.location, r.name))
-    helpers = sorted((h.location, h.qualname) for f in files for h in f.helpers if h.is_helper)
+    helpers = sorted((h.location, h.name) for f in files for h in f.helpers if h.is_helper)
     listed = helpers if run.request.helpers else []
     notes = [f"helper, analysed where it is called: {at.file}:{at.line} {name}" for at, name in listed]
     lowered = any(report.origin is not Origin.COMPILED for report in reports)
@@ -150,12 +150,10 @@ def stale(files: Sequence[FileResult], request: Request, specs: Specs) -> Iterat
     """What each spec says that holds for nothing."""
     for spec in specs.read.values():
         using = [file for file in files if specs.of(file.source) is spec]
-        sources = [file.source for file in using]
-        failed = [name for file in using for name in file.failed_names]
         root = _root(spec, request)
-        yield from stale_entries(spec, sources, [k for file in using for k in file.functions], failed, root)
+        yield from stale_entries(spec, using, root)
         if not request.true_import:  # what was really imported, and from where, is not known
-            yield from stale_globals(spec, sources, {path for file in using for path in file.sources}, root)
+            yield from stale_globals(spec, using, root)
 
 
 def _root(spec: Spec, request: Request) -> Path:

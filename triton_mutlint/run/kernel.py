@@ -10,6 +10,7 @@ from itertools import count
 from triton_mutlint.analysis import Places, VariantEffects, analyze_module
 from triton_mutlint.analysis.static import may_simplify
 from triton_mutlint.analysis.verdict import AnalyzedVariant, judge
+from triton_mutlint.basics import plural
 from triton_mutlint.lowering.lower import Lowerer, flat_args
 from triton_mutlint.process.watchdog import TooLongError
 from triton_mutlint.rules.autotune.rerun import reruns_of
@@ -151,7 +152,7 @@ class _Variants:
             current = self._patched(variant)
             is_planned = _choices(current, variant) == variant.choices
             effects = family.told(index) if is_planned else None
-            if effects is not None and not (self.kernel.is_tuned and _updated(effects)):
+            if effects is not None and not (self.kernel.is_tuned and updated_in(effects)):
                 found[index] = _Found(current, effects, {})
             elif lowered := self._lowered(variant, current, target):
                 is_planned = _choices(lowered.variant, variant) == variant.choices
@@ -231,7 +232,8 @@ class _Variants:
         found = [self.stopped] if self.stopped else []
         if self.failures and self.analyzed:
             first = self.failures[0][1].message.splitlines()[0]
-            found.append(f"{len(self.failures)} variant(s) did not lower and are left out; the first: {first}")
+            lost = plural(len(self.failures), "variant")
+            found.append(f"{lost} left out, for which Triton refuses to compile the kernel: {first}")
         return found
 
 
@@ -242,7 +244,7 @@ def _choices(variant: Variant, planned: Variant) -> tuple[tuple[str, str], ...]:
 
 def analyze_text(lowered: Lowered, tools: Tools) -> VariantEffects:
     """Parse and analyse one lowered variant; raises StageError."""
-    with _limits():
+    with limits():
         module = parse(lowered.text)
         if may_simplify(module):
             module = parse(tools.lowerer.simplify(lowered).text)
@@ -251,22 +253,22 @@ def analyze_text(lowered: Lowered, tools: Tools) -> VariantEffects:
 
 def _reruns(lowered: Lowered, effects: VariantEffects, tools: Tools) -> dict[str, Rerun]:
     """What the variant does to the parameters that it updates when it is run again."""
-    updated = _updated(effects)
+    updated = updated_in(effects)
     if not updated:
         return {}
-    with _limits():
+    with limits():
         module = parse(tools.lowerer.simplify(lowered).text)
         return reruns_of(module, lowered.owners, lowered.target.backend, updated)
 
 
-def _updated(effects: VariantEffects) -> frozenset[str]:
+def updated_in(effects: VariantEffects) -> frozenset[str]:
     """The parameters that are both read and written, or updated at once."""
     kinds = {name: {access.kind for access in found} for name, found in effects.accesses.items()}
     return frozenset(n for n, k in kinds.items() if AccessKind.ATOMIC in k or {AccessKind.READ, AccessKind.WRITE} <= k)
 
 
 @contextmanager
-def _limits() -> Iterator[None]:
+def limits() -> Iterator[None]:
     """What the tool cannot read ends the analysis of one variant."""
     try:
         yield

@@ -122,7 +122,9 @@ class Run:
 
     def steps(self, source: SourceFile, part: Part, question: Question | None = None) -> Iterator[Any]:
         """Do what `part` asks of a file, and tell of each step; an answer comes before the report."""
-        file, only_listed = self.load(source), question is not None and question.of_listed
+        only_listed = question is not None and question.of_listed
+        with watched(self.request.timeout):
+            file = self.load(source)
         yield file
         for index, kernel in enumerate(file.listed if only_listed and self.request.helpers else file.kernels):
             if not part.wants(index):

@@ -42,6 +42,10 @@ def doubts(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) -> Doubts:
     possible = evidence.walk.of(Helper.of(kernel), held_by(kernel, plan, evidence))
     stored, put, loads = (possible.lines(kind) for kind in ("store", "keep", "load"))
     indirect = min(possible.indirect.values(), default=0)
+    slots = {f"*{name}": dossier.slot for name, dossier in evidence.dossiers.items()}
+    through = [slots.get(root.partition(".")[0]) for root in stored if root.startswith("*")]
+    is_made = any(s is None or s.holds_addresses for s in through) or any(s.called for s in slots.values())
+    reached = possible.indirect if is_made else {}  # of an index nobody makes an address
     for name, type_ in _types(plan):
         dossier = evidence.dossiers[name]
         for label, slot, element in _flat(name, dossier.slot, type_):
@@ -51,8 +55,8 @@ def doubts(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) -> Doubts:
             blank = guessed and _is_blank(slot) and not isinstance(dossier.parameter.default, int | float)
             if line and (blank or _memory(element, dossier)):
                 stores[label] = line
-            if slot.table and (found := {f"*{label}", f"*{name}", "*"} & possible.indirect.keys()):
-                behind[label] = min(possible.indirect[root] for root in found)
+            if slot.table and (found := {f"*{label}", f"*{name}", "*"} & reached.keys()):
+                behind[label] = min(reached[root] for root in found)
             if guessed and isinstance(element, ScalarType):
                 addresses[label] = _addressed(slot, measured, learnt.indirect)
                 if slot.kept and slot.to_int:

@@ -14,7 +14,7 @@ from triton_mutlint.process.watchdog import TooLongError
 from triton_mutlint.source.function_text import called_from_outside
 from triton_mutlint.source.jit.kernels import Candidate, candidates, has_candidates, in_aggregate
 from triton_mutlint.source.jit.launched import called_elsewhere, launched_from, launches
-from triton_mutlint.source.jit.live import imported
+from triton_mutlint.source.jit.live import imported, last_line
 from triton_mutlint.source.outline import Outline, outline
 from triton_mutlint.source.slicing.jitdefs import is_of_triton
 from triton_mutlint.source.slicing.loaded_modules import Modules
@@ -60,7 +60,8 @@ def load(
     except StageError as error:
         return FileResult.failed(source, error.failure)
     except TooLongError as error:
-        failure = Failure(Stage.LOAD, f"loading {source.display}: {error}", Location(source.display, 1))
+        place = Location(source.display, last_line(error, source.path))
+        failure = Failure(Stage.LOAD, f"loading {source.display}: line {place.line} is {error}", place)
         return FileResult.failed(source, failure)
 
 
@@ -192,7 +193,7 @@ def _needed(candidate: Candidate, need: Need, location: Location) -> Failure:
         message += f"; {candidate.unmade}" if candidate.unmade else ""
         hint += " (a function of the file as `{ref: name}`)"
         if not candidate.unmade:
-            hint += f", or give what `{maker}` makes a name at the top level: `kernel = {maker}(…)`"
+            hint += f", or give what `{maker}` makes a name at the top level of this file: `kernel = {maker}(…)`"
     elif need.reason == UNDEFINED:  # as it would be where the kernel is launched
         own = {n.id for n in walk(candidate.node) if isinstance(n, ast.Name)}
         bound = candidate.definition.namespace.scope.by_name

@@ -13,7 +13,7 @@ from triton_mutlint.process.inputs import read
 from triton_mutlint.source.searching import walk
 from triton_mutlint.spec.model import Declared, KernelSpec, Spec, pattern_parts
 from triton_mutlint.spec.nodes import show_path
-from triton_mutlint.types import Kernel, Location, SourceFile
+from triton_mutlint.types import FileResult, Kernel, Location, SourceFile
 
 MAX_FILES = 5000  # searched for a name before it is given the benefit of the doubt
 _GLOB = re.compile(r"[*?\[]")
@@ -24,13 +24,13 @@ _BINDING = re.compile(
 Stale = tuple[str, Location]  # what a person is told, and the place in the spec
 
 
-def stale_entries(spec: Spec, linted: Sequence[SourceFile], kernels: Sequence[Kernel],
-                  failed: Sequence[str], root: Path) -> Iterator[Stale]:
-    """Every entry and parameter of `spec` that names nothing; helpers may be among `kernels`.
+def stale_entries(spec: Spec, files: Sequence[FileResult], root: Path) -> Iterator[Stale]:
+    """Every entry and parameter of `spec`, which holds for `files`, that names nothing.
 
-    `failed` holds names of kernels that exist but did not load. An entry that only files under
-    `root` which this run did not lint could match is not stale.
+    An entry that only files under `root` which this run did not lint could match is not stale.
     """
+    linted, kernels = [file.source for file in files], [kernel for file in files for kernel in file.functions]
+    failed = [name for file in files for name in file.failed_names]
     held: dict[int, list[Kernel]] = {}
     for kernel in kernels:
         match = spec.entry_for(kernel.path, kernel.name, kernel.qualname, kernel.location.line)
@@ -88,12 +88,13 @@ def elsewhere(pattern: str, linted: Sequence[SourceFile], root: Path, *, mention
     return False
 
 
-def stale_globals(spec: Spec, linted: Sequence[SourceFile], loaded: Collection[Path], root: Path) -> Iterator[Stale]:
+def stale_globals(spec: Spec, files: Sequence[FileResult], root: Path) -> Iterator[Stale]:
     """Every name under `globals` that no file mentions.
 
     Whatever asks for `settings.LANES` holds the word `LANES`: a name is stale where that is in no linted file, none
-    that was `loaded` for them, and none under `root`. Where linted files stand outside of `root`, none is.
+    that was loaded for them, and none under `root`. Where linted files stand outside of `root`, none is.
     """
+    linted, loaded = [file.source for file in files], {path for file in files for path in file.sources}
     root = Path(os.path.abspath(root))  # noqa: PTH100 - symlinks stay, as in the paths of sources
     if any(not source.path.is_relative_to(root) for source in linted):
         return

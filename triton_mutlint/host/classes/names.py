@@ -197,9 +197,10 @@ class NameLookup(Core):
                 things.extend(held.things)
             if content.kind != "tuple":
                 is_object, fields = content.kind == "object", {}
+                as_it_was = is_object or self.state.importing
                 for key, held in content.fields.items():
                     given = is_object and isinstance(key, str) and self.world.modules.is_field_given(key)
-                    fields[key] = join(held, UNSEEN) if given else held if is_object else replace(held, constant=None)
+                    fields[key] = join(held, UNSEEN) if given else held if as_it_was else replace(held, constant=None)
                 content = replace(content, fields=fields, rest=replace(content.rest, constant=None))
                 state.store(cell, replace(content.spread(UNSEEN), size=None) if altered else content)
 

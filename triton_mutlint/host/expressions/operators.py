@@ -21,6 +21,7 @@ from triton_mutlint.host.values.values import (
     is_callable,
     is_plain,
     join,
+    truth,
 )
 
 # What each operator does to values that are known; its name is that of the special methods, too.
@@ -71,15 +72,14 @@ class Operators(Elements):
 
     def _holds(self, container: Value, key: Value) -> bool | None:
         """Whether a value is a dict that has the key, or holds it among plain elements, where that is certain."""
-        if key.constant is None or not container.cells or container.things or container.roots or container.kind:
+        if not container.cells or container.things or container.roots or container.kind:
             return None
         contents = self.state.contents(container)
-        if all(c.kind == "dict" and c.has(key.constant[1]) for c in contents):
+        if key.constant is not None and all(c.kind == "dict" and c.has(key.constant[1]) for c in contents):
             return True
         listed = contents[0].in_order() if len(contents) == 1 else None
-        if listed is None or any(one.constant is None for one in listed):
-            return None
-        return any(one.constant is not None and key.constant[1] == one.constant[1] for one in listed)
+        answers = {truth(self.compared(ast.Eq(), key, one) or PLAIN) for one in listed or ()}
+        return None if listed is None or None in answers else True in answers
 
     def compared(self, op: ast.cmpop, left: Value, right: Value) -> Value | None:
         if isinstance(op, (ast.Is, ast.IsNot)) and right.is_constant(None):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -34,6 +35,7 @@ from triton_mutlint.host.values.values import (
     ClassValue,
     FunctionValue,
     Value,
+    constant,
     join,
     thing,
 )
@@ -109,6 +111,11 @@ class OneByOne(Interpreter):
 
     # ------------------------------------------------------------------ expressions
 
+    def compared(self, op: ast.cmpop, left: Value, right: Value) -> Value | None:
+        """Classes of Python and torch, such as annotations are, are told apart by their names."""
+        same = _is_same(left, right) if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)) else None
+        return super().compared(op, left, right) if same is None else constant(same is isinstance(op, (ast.Is, ast.Eq)))
+
     def _constant(self, node: ast.Constant) -> Value:
         return written(node.value, self.spot(node))
 
@@ -125,6 +132,20 @@ class OneByOne(Interpreter):
             whole = content.size is not None or content.kind == "dict"
             answers.add(True if filled else False if whole and content.rest == NO_VALUE else None)
         return answers.pop() if len(answers) == 1 else None
+
+
+def _is_same(left: Value, right: Value) -> bool | None:
+    """Whether two names outside stand for one class; `list` may stand for `list[int]`, too.
+
+    Two names of one class are spelt alike, but for their modules.
+    """
+    one, other = (v.things if not v.kind and not v.cells and len(v.things) == 1 else frozenset() for v in (left, right))
+    names = [t.name for t in (*one, *other) if isinstance(t, External)]
+    last = {name.rpartition(".")[2] for name in names}
+    if len(names) < 2 or not any(name.startswith("builtins.") or name.rpartition(".")[2].istitle() for name in names):
+        return None
+    plain = not any(hasattr(getattr(builtins, name, None), "__class_getitem__") for name in last)
+    return False if len(last) == 2 else True if plain and names[0] == names[1] else None
 
 
 _EMPTY = thing(External("inspect.Parameter.empty"))
@@ -262,7 +283,6 @@ class RealCalls(OneByOne):
             return written(text[at])  # type: ignore[index]
         except (TypeError, IndexError):
             return written(hole("…"))
-
 
 
 def is_text(value: Value) -> bool:

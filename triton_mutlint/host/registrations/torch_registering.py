@@ -42,12 +42,14 @@ from triton_mutlint.host.values.groups import Arguments
 from triton_mutlint.host.values.values import (
     NO_VALUE,
     NONE,
+    PLAIN,
     Attribute,
     FunctionValue,
     Partial,
     Sort,
     Thing,
     Value,
+    constant,
     thing,
 )
 
@@ -149,6 +151,11 @@ class TorchRegistering(RealCalls):
                           before=tuple(part.split()[-1] for part in before.split(",") if part.strip()), tags=tags)
 
     # ------------------------------------------------------------------ torch.library
+
+    def _b_hasattr(self, arguments: Arguments, node: ast.AST) -> Value:
+        owner, name = (*arguments.positional, UNKNOWN, UNKNOWN)[:2]
+        of_torch = [isinstance(one, External) and _TORCH.match(f"{one.name}.") for one in owner.things]
+        return constant(True) if of_torch and all(of_torch) and string(name) in _LIBRARY else PLAIN
 
     def custom_op(self, callee: External, arguments: Arguments, node: ast.AST) -> Value:
         function = take(arguments, 1, "fn")

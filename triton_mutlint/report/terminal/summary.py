@@ -50,7 +50,8 @@ def sentence(report: Report) -> str:
     """The summary in plain words: `3 kernels: 2 analysed, 1 failed · 1 error, 0 warnings`."""
     counts = summarize(report)
     if not counts.kernels and not report.findings and not report.ops:
-        return "no Triton kernels found"
+        helpers = f"; {plural(report.helpers, 'helper')}, analysed where called" if report.helpers else ""
+        return f"no Triton kernels found{helpers}"
     failed = f", {counts.failed} failed" if counts.failed else ""
     parts = [
         f"{plural(counts.kernels, 'kernel')}: {counts.analyzed} analysed{failed}" if counts.kernels or not report.ops

@@ -70,8 +70,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from triton_mutlint.rules.autotune.absent import NOT_TAKEN, kept_by_jax, lacks_arguments, may_be_none
-from triton_mutlint.rules.autotune.resetting import untouched
+from triton_mutlint.rules.autotune.surroundings import NOT_TAKEN, kept_by_jax, lacks_arguments, may_be_none, untouched
 from triton_mutlint.rules.rule import KernelSubject, Rule, condition, misnamed, places
 from triton_mutlint.types import (
     Autotune,

@@ -60,7 +60,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triton_mutlint.rules.autotune.absent import Absence, absence
+from triton_mutlint.rules.autotune.surroundings import Absence, absence
 from triton_mutlint.rules.autotune.tml301_autotune_unrestored import METHODS, replaced
 from triton_mutlint.rules.rule import KernelSubject, Rule
 from triton_mutlint.types import Finding, Location, Related, Severity

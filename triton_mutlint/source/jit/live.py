@@ -74,7 +74,7 @@ def imported(source: SourceFile, file: Outline) -> list[Candidate]:
         raise
     except BaseException as error:  # the file's own top level may raise anything, SystemExit included
         message = f"importing {source.display} failed: {error_text(error)}".split("\n")[0]
-        raise _failure(source, message, _HINT, _line(error, source.path)) from error
+        raise _failure(source, message, _HINT, last_line(error, source.path)) from error
     qualnames = {f.node: f.qualname for f in file.functions if f.parents}
     found: dict[int, Candidate] = {}
     for name, value in list(vars(module).items()):
@@ -115,7 +115,7 @@ def _import(path: Path) -> ModuleType:
         sys.path.remove(root)
 
 
-def _line(error: BaseException, path: Path) -> int:
+def last_line(error: BaseException, path: Path) -> int:
     """The last line of the file that the traceback passes through."""
     frames = reversed(traceback.extract_tb(error.__traceback__))
     return next((frame.lineno or 1 for frame in frames if Path(frame.filename) == path), 1)

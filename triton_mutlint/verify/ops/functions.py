@@ -35,10 +35,11 @@ def callable_function(owner: Any, pointers: Collection[str] = ()) -> CallableOp:
 def _apply(owner: Any, takes: list[tuple[str, Any, bool]], **given: Any) -> Any:
     """`apply` takes no arguments by name."""
     passed: list[Any] = []
-    last = max((i for i, (name, *_) in enumerate(takes) if name in given), default=-1)
-    for name, default, is_rest in takes[:last + 1]:  # more would ask `backward` for more gradients
+    last = 0  # of what is given: more would ask `backward` for more gradients
+    for name, default, is_rest in takes:
         passed.extend(given.get(name, ()) if is_rest else [given.get(name, default)])
-    return owner.apply(*passed)
+        last = len(passed) if name in given else last
+    return owner.apply(*passed[:last])
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def model_outcome(name: str, place: Location, job: ModelJob, finished: Finished,
 def _argument(argument: OpArgument, op: OpReport, job: OpJob, good: Sequence[RunResult]) -> ParameterOutcome:
     seen = [r for r in good if argument.name in (*r.changed, *r.same)]
     names = op.declaration.names
-    may = argument.mutation is not OpMutation.UNWRITTEN
+    may, known = argument.mutation is not OpMutation.UNWRITTEN, argument.mutation is not OpMutation.UNKNOWN
     if seen:
         agreement = Agreement.CONFIRMED if may else Agreement.MISSED
     else:
@@ -77,7 +77,7 @@ def _argument(argument: OpArgument, op: OpReport, job: OpJob, good: Sequence[Run
         argument.name, "", argument.mutation, (), agreement, len(seen), first=seen[0].given if seen else None,
         declared=None if names is None or op.declaration.any_may else argument.name in names,
         is_same=bool(seen) and not any(argument.name in r.changed for r in seen),
-        not_reached=missed if may and not seen else (),
+        not_reached=missed if may and known and not seen else (),
         in_backward=bool(seen) and all(argument.name in r.later for r in seen))
 
 

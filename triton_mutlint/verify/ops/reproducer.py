@@ -11,7 +11,7 @@ from triton_mutlint.verify.jobs import run_jobs
 from triton_mutlint.verify.model import OpOutcome
 from triton_mutlint.verify.ops.judging import failing_case
 from triton_mutlint.verify.ops.wire import EAGER, OpJob, OpRun
-from triton_mutlint.verify.reproducer import SCRIPT, write_script
+from triton_mutlint.verify.verifying import SCRIPT, write_script
 from triton_mutlint.version import __version__
 
 

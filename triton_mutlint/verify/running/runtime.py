@@ -74,6 +74,7 @@ def take_first_config() -> None:
     prune = tuner.prune_configs
     tuner.prune_configs = lambda self, given: list(prune(self, given))[:1]
     tuner._bench = lambda self, *args, config, **meta: [1.0, 1.0, 1.0]
+    tuner.check_disk_cache = lambda self, key, configs, bench: bench()  # it asks the driver for a target
 
 
 def watch(memory: RunMemory | None) -> None:

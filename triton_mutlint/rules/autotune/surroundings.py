@@ -1,23 +1,29 @@
-"""Whether a launch passes None for a parameter, or leaves it out, as far as the files of a run show.
+"""What the files of a run show around a tuned kernel: whether a launch passes None, and what is set back while tuning.
 
-Only what the text of the launching function shows counts: None written out, one side of a choice, or a parameter of
-that function that may be None. A name that the function tests before it launches is left alone.
+Of launches only what the text of the launching function shows counts: None written out, one side of a choice, or a
+parameter of that function that may be None. A name that the function tests before it launches is left alone. Hooks are
+followed like an op, with the kernel's arguments.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from triton_mutlint.contracts.spans import tree_of
+from triton_mutlint.host.library.library import Interpreter
 from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.registrations.jax import NAME, jax_calls
-from triton_mutlint.host.values.groups import defaults
+from triton_mutlint.host.state.core import Kernels, World
+from triton_mutlint.host.state.state import State
+from triton_mutlint.host.values.groups import Arguments, Cell, defaults
+from triton_mutlint.host.values.values import UNSEEN, FunctionValue, KernelValue, Sort, Thing, Value, thing
+from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.rules.rule import KernelSubject
 from triton_mutlint.signature.launch_sites import Function, Launch, LaunchIndex, assignments, bound, index
-from triton_mutlint.types import Kernel, Location, ParameterReport, SourceFile
+from triton_mutlint.types import Autotune, Kernel, Location, ParameterReport, SourceFile
 
 NOT_TAKEN = "the argument may be None, which `restore_value` and `reset_to_zero` do not take before Triton 3.8"
 _MAX_STEPS = 8
@@ -154,3 +160,51 @@ def _is_tested(name: str, launch: Launch) -> bool:
 
 def _mentions(node: ast.expr, name: str) -> bool:
     return any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node))
+
+
+_SECONDS = 10.0  # for the hooks of one kernel
+
+
+def untouched(kernel: Kernel, autotune: Autotune, sources: Iterable[SourceFile]) -> frozenset[str]:
+    """The parameters that some config is tuned without any hook that may write them; none where hooks are not known."""
+    modules = HostModules(Path(), {source.path: source for source in sources})
+    module = modules.module(kernel.path)
+    if module is None:
+        return frozenset()
+    host = Interpreter(World(modules, Kernels(), {}))
+    host.state, host.here = State(base=host.module_state.heap, scopes=host.scopes), host.top(module)
+    try:
+        with watched(_SECONDS):
+            return _untouched(host, KernelValue(module, kernel.node), autotune)
+    except TooLongError:
+        return frozenset()
+
+
+def _untouched(host: Interpreter, kernel: KernelValue, autotune: Autotune) -> frozenset[str]:
+    tuner = next((tuner for tuner in host.tuners(kernel) if not tuner.overrides), None)
+    by_config = [config.has_pre_hook for config in autotune.configs]
+    if tuner is None or bool(tuner.hooks.things) is not (autotune.has_pre_hook or autotune.has_post_hook) or \
+            bool(tuner.config_hooks.things) is not any(by_config) or \
+            (tuner.hooks.kind | tuner.config_hooks.kind) & Sort.OTHER:
+        return frozenset()
+    names = frozenset(a.arg for a in ast.walk(kernel.node.args) if isinstance(a, ast.arg))
+    touched = frozenset[str]().union(*(_touched(host, hook, names) for hook in tuner.hooks.things))
+    if all(by_config):
+        touched |= names.intersection(*(_touched(host, hook, names) for hook in tuner.config_hooks.things))
+    return names - touched
+
+
+def _touched(host: Interpreter, hook: Thing, names: frozenset[str]) -> frozenset[str]:
+    """The arguments that a hook may write; all of them where it is too large to be followed."""
+    node, done = hook.node if isinstance(hook, FunctionValue) else ast.Name("hook"), [False]
+
+    def call() -> Value:
+        held = {name: Value(same=frozenset([name]), kind=Sort.TENSOR | Sort.OTHER) for name in names}
+        passed = host.make(node, Cell(held, kind="dict"), "nargs")
+        result = host.call(thing(hook), Arguments((passed, UNSEEN)), node)
+        done[0] = True
+        return result
+
+    _, effects = host.apart(call, host.here)
+    effects.settle()
+    return frozenset((*effects.written, *effects.maybe, *effects.unknown)) if done[0] else names
