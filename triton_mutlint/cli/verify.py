@@ -17,7 +17,7 @@ from triton_mutlint.report.options import RenderOptions, SourceLines
 @click.command(context_settings=CONTEXT)
 @click.argument("paths", nargs=-1, metavar="PATH...", shell_complete=files)
 @click.option("--ops", is_flag=True,
-              help="Run the torch ops of FILE, FOLDER or module:op, which imports their modules.")
+              help="Run torch ops and autograd functions of FILE, FOLDER or module:op, which imports them.")
 @click.option("--model", metavar="MODULE:FACTORY",
               help="Run the model of factory() -> (module, inputs); the ops of PATHs are analysed.")
 @click.option("--path", "ways", type=click.Choice(["eager", "fake", "aot_eager", "export", "export-strict", "dynamic",
