@@ -79,11 +79,11 @@ class Lattice(LatticeValues):
 
     def narrowed(self, value: int) -> int:
         """Section 3.2: half of an address is none, but what is subtracted from one still is."""
-        return self.scaled(self._weakened(value, keep_minus=True))
+        return self.scaled(self._weakened(value, keep_minus=True, keep_beside=True))
 
-    def product(self, value: int) -> int:
+    def product(self, value: int, *, by_constant: bool = False) -> int:
         """Section 3.6: an address is no product, unless of parts that make one."""
-        return self._weakened(value, keep_minus=False)
+        return self._weakened(value, keep_minus=False, keep_beside=by_constant)
 
     def piece(self, value: int) -> int:
         """Section 3.7: a few bits of a value, which are no address, though many such pieces may make one."""
@@ -128,7 +128,7 @@ class Lattice(LatticeValues):
         b, o = self.parts(base), self.parts(offset)
         if size != 1:
             is_counting = (o.plus | o.minus | o.beside_plus | o.beside_minus) & self.counting.get(size, 0)
-            offset = self.scaled(offset if is_counting else self._weakened(offset, keep_minus=True))
+            offset = self.scaled(offset if is_counting else self._weakened(offset, keep_minus=True, keep_beside=True))
             o = self.parts(offset)
         if (o.plus | o.minus) & self.total:
             return self.sum(base, offset)
@@ -194,14 +194,15 @@ class Lattice(LatticeValues):
         return self.value(p._replace(weak=p.weak & pieces, seen=p.seen & params, beside_weak=p.beside_weak & pieces,
                                      beside_seen=p.beside_seen & params))
 
-    def _weakened(self, value: int, *, keep_minus: bool) -> int:
+    def _weakened(self, value: int, *, keep_minus: bool, keep_beside: bool) -> int:
+        """The roots but `param` become weak; those that are subtracted may be kept, free ones and those beside."""
         p, others = self.parts(value), self.others
         moved = (p.plus | (0 if keep_minus else p.minus)) & others
         minus = p.minus if keep_minus else p.minus & ~others
-        beside = p.beside_plus | (0 if keep_minus else p.beside_minus)
+        beside = p.beside_plus | (0 if keep_beside else p.beside_minus)
         zero = p.zero | (self.bare if (p.plus | p.minus) & others else 0)
         return self.value(p._replace(plus=p.plus & ~others, minus=minus, zero=zero, weak=p.weak | moved, beside_plus=0,
-                                     beside_minus=p.beside_minus if keep_minus else 0,
+                                     beside_minus=p.beside_minus if keep_beside else 0,
                                      beside_weak=p.beside_weak | beside))
 
 

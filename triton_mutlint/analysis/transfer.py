@@ -101,7 +101,7 @@ def mask(lattice: Lattice, value: int, bits: int) -> int:
 
 
 def factor(lattice: Lattice, value: int, by: int) -> int:
-    product = lattice.product(lattice.scaled(value))
+    product = lattice.product(lattice.scaled(value), by_constant=True)
     return lattice.negative(product) if by < 0 else product
 
 

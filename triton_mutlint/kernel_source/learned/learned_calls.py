@@ -119,6 +119,7 @@ def _asm(call: Call) -> Trace:
     for index, part in enumerate(parts):
         note(part.takes_part if index in written | accessed else (), "addressed", call.line)
         note(part.takes_part if index in written else (), "stored", call.line)
+        note(part.memory if index in accessed else (), "elem_address", call.line)
         if index in accessed and (part.dtype is None or any(s.to_int for s in part.base)):
             note(part.base, "pointer", call.line)
     return blended(parts, kind.dtype or "i32")
