@@ -35,7 +35,7 @@ test:
 	$(MAKE) -j2 environments
 	$(MAKE) -j2 --output-sync=target newest unit lint types
 
-# Those that take seconds each: many processes, ops run by torch, random input.
+# Those that take seconds each, or a minute: many processes, ops run by torch, random input.
 slow:
 	$(MAKE) -j2 environments
 	$(MAKE) -j2 --output-sync=target newest unit WHICH=slow

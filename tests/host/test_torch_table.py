@@ -247,6 +247,7 @@ def test_the_file_is_what_the_generator_gives() -> None:
 
 @pytest.mark.torch
 @pytest.mark.slow
+@pytest.mark.long
 def test_samples_do_what_the_table_says() -> None:
     """Every public function and method: plain arguments, the corners, torch's own samples, several kinds of tensors."""
     seen = calls("--banks", "10", "--samples", "3")

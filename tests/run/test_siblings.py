@@ -207,6 +207,7 @@ def _compare(folder: Path, seed: int) -> tuple[int, int]:
     return seen.variants - seen.lowered, seen.variants if expected.status is Status.ANALYZED else 0
 
 
+@pytest.mark.slow
 def test_reports_on_random_kernels_do_not_change(tmp_path: Path) -> None:
     counts = [_compare(tmp_path, seed) for seed in (0, 15, 18, 47, *range(60, 66))]
     assert sum(left_out for left_out, _ in counts) > 5
