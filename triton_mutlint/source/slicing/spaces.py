@@ -14,6 +14,7 @@ from typing import Any
 
 from triton_mutlint.basics import error_text
 from triton_mutlint.process.inputs import spoil_if_short
+from triton_mutlint.process.watchdog import TooLongError
 from triton_mutlint.source.finder import ModulePlace, is_real
 from triton_mutlint.source.outline import Function
 from triton_mutlint.source.slicing.module_text import ModuleText
@@ -141,7 +142,7 @@ def reason(error: BaseException) -> str:
     spoil_if_short(error)
     if isinstance(error, (MissingValueError, UndecidedError)):
         return f"is computed from `{error.value.mutlint_root}`, which {error.value.mutlint_reason}"
-    text = error_text(error).split("\n")[0].rstrip(": ")
+    text = str(error) if isinstance(error, TooLongError) else error_text(error).split("\n")[0].rstrip(": ")
     return f"could not be computed ({text[:160]})"
 
 
