@@ -10,6 +10,7 @@ import tokenize
 from collections.abc import Collection
 from pathlib import Path
 
+from triton_mutlint.config.registrar import PUBLIC
 from triton_mutlint.process.inputs import read
 from triton_mutlint.types import Failure, Location, Stage, StageError
 
@@ -17,7 +18,7 @@ _JIT = re.compile(r"(?<![A-Za-z])jit\b")  # also `triton_jit`, not `numba_njit`
 _LANGUAGE = re.compile(r"\bfrom triton import [^\n]*\blanguage\b")
 # Every way to register an op holds one of these, but for a project's own function of another name.
 _REGISTERING = ("custom_op", "triton_op", "mutates_args", ".define(", ".impl(", "torch.library", "torch_library_impl",
-                "infer_schema", "register_kernel", "triton_call")  # fmt: skip
+                "infer_schema", "register_kernel", "triton_call", *PUBLIC)  # fmt: skip
 REGISTRAR = re.compile(r"register_\w*ops?\b")
 _COMPILED = frozenset({".ttir", ".ttgir", ".gluonir", ".llir", ".mlir", ".ptx", ".amdgcn", ".cubin", ".hsaco"})
 _ENCODING = "save the file as UTF-8, or declare its encoding in the first line (PEP 263)"

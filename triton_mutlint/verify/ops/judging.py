@@ -17,7 +17,6 @@ from triton_mutlint.verify.wire import Finished, RunResult
 _NO_FAKE = re.compile(r"no fake impl|UnsupportedOperator|no meta", re.IGNORECASE)
 _NO_DRIVER = re.compile(r".*(0 active drivers|could not find .*libcuda|No CUDA|NVIDIA driver).*", re.DOTALL)
 _NEEDS_GPU = "it compiles the ops' kernels, which needs a GPU"
-_ABOUT_OPS = ("TML103", "TML104", "TML105", "TML106", "TML108", "TML109")
 _ASKS_DATA = re.compile(r"data[- ]?dependent|Cannot access data pointer|\.item\(\)", re.IGNORECASE)
 
 
@@ -50,7 +49,7 @@ def model_outcome(name: str, place: Location, job: ModelJob, finished: Finished,
                   for r in finished.results)
     apart = [p for p in paths if p.status == "differs"]
     named = [str((p.given or {}).get("op", "")) for p in apart]
-    about = sorted((f for f in findings if f.rule in _ABOUT_OPS), key=lambda f: f.op not in named)
+    about = sorted((f for f in findings if f.op), key=lambda f: f.op not in named)
     told = tuple(f"{f.location.file}:{f.location.line}: {f.message} ({f.rule})" for f in about)
     disagreements = [Disagreement("", f"{p.name}: {p.message}", "") for p in apart]
     if told and disagreements:
