@@ -105,6 +105,12 @@ def _doubts_of(name: str, doubts: Doubts, hidden: bool, addresses: Set[str], beh
         guessed = {base: base if more else f"{base} as {p.type}" for p in parameters if p.inferred
                    for base, _, more in (p.name.partition("."),) if base in deciding}
         guesses = [*guessed.values()] or doubts.values
+        if named := doubts.later & {*conditions(kernel.node, line)} or (doubts.later if not guesses else ()):
+            names = ", ".join(f"`{one}`" for one in sorted(named))
+            reason = f"whether it is reached depends on {names}, which a function of the file sets by `global`"
+            yield UnanalyzableOp("store", "", reason, (name,), Location(file, line),
+                                 f"give {names} in the spec under `globals:`")
+            return
         yield UnanalyzableOp("store", "", reason, (name,), Location(file, line),
                              f"give the arguments that decide it in the spec{_among(guesses)}; "
                              "a list of values gives a variant each")

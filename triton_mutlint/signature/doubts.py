@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
 from triton_mutlint.kernel_source.footprint import elements
 from triton_mutlint.kernel_source.helpers import Helper
 from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.kernel_source.values import MayBe, either, of_global
+from triton_mutlint.kernel_source.walk import Walk
 from triton_mutlint.signature.evidence import Dossier, Evidence, gather
 from triton_mutlint.signature.variants import types_of
+from triton_mutlint.source.walking import walk
 from triton_mutlint.types import (
     ArgType,
     ConstexprValue,
@@ -28,8 +31,17 @@ _NUMBER = re.compile(r"\b(int|float|bool|u?int\d+|float\d+|bfloat16|[iuf]\d+|fp\
 _OTHER = re.compile(r"\*|[Tt]ensor|[Pp]ointer|ptr")
 
 
-def doubts(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) -> Doubts:
-    """What the guesses in `plan` leave open."""
+def set_later(kernel: Kernel, helpers: Mapping[str, Kernel], known: Set[str]) -> frozenset[str]:
+    """Names that the kernel or a helper reads and a function of its file sets by `global`, so that another launch may
+    find other values. Those in `known` are given by a spec.
+    """
+    set_by = {name for node in walk(kernel.tree) if isinstance(node, ast.Global) for name in node.names} - known
+    bodies = [kernel.node, *(helper.node for helper in helpers.values())] if set_by else []
+    return frozenset(n.id for body in bodies for n in walk(body) if isinstance(n, ast.Name) and n.id in set_by)
+
+
+def doubts(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel], later: frozenset[str] = frozenset()) -> Doubts:
+    """What the guesses in `plan` leave open, and the names in `later` (see `set_later`)."""
     evidence = gather(kernel, helpers)
     learnt = evidence.learnt
     stores: dict[str, int] = {}
@@ -39,7 +51,8 @@ def doubts(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) -> Doubts:
     narrow: set[str] = set()
     numbers: set[str] = set()
     measured = learnt.distances and any(d.slot.measured for d in evidence.dossiers.values())
-    possible = evidence.walk.of(Helper.of(kernel), held_by(kernel, plan, evidence))
+    source = Walk(evidence.program, later) if later else evidence.walk
+    possible = source.of(Helper.of(kernel), held_by(kernel, plan, evidence))
     stored, put, loads = (possible.lines(kind) for kind in ("store", "keep", "load"))
     indirect = min(possible.indirect.values(), default=0)
     slots = {f"*{name}": dossier.slot for name, dossier in evidence.dossiers.items()}
@@ -67,11 +80,11 @@ def doubts(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) -> Doubts:
                     numbers.add(label)
     kinds = (ConstexprValue, TupleType, *((DescriptorType,) if possible.asks("size") else ()))
     typed = learnt.typed and bool(plan.inferred | plan.assumed)
-    is_open = typed or possible.asks("type") or _decides(plan, kinds)
+    is_open = bool(later) or typed or possible.asks("type") or _decides(plan, kinds)
     values = tuple(n for n in kernel.parameter_names if n in plan.inferred | plan.assumed
                    and any(isinstance(v.args[n], ConstexprValue) for v in plan.variants))
     return Doubts(stores, addresses, is_open, frozenset(narrow), kept, learnt.pointers, frozenset(numbers),
-                  values, frozenset({*loads, *put}), behind)
+                  values, frozenset({*loads, *put}), behind, later)
 
 
 def _is_blank(slot: Slot) -> bool:

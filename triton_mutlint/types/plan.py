@@ -125,7 +125,8 @@ class Doubts:
     `numbers` holds those that cannot be addresses, by what is done with them.
     `values` names the parameters whose compile-time values are guesses.
     `loads` holds the parameters that the body, as written, may read from. `behind` holds those through whose memory,
-    which holds addresses, it may store, each with the line.
+    which holds addresses, it may store, each with the line. `later` names what a function of the kernel's file sets
+    by `global`.
     """
 
     stores: Mapping[str, int] = EMPTY
@@ -138,6 +139,7 @@ class Doubts:
     values: tuple[str, ...] = ()
     loads: frozenset[str] = frozenset()
     behind: Mapping[str, int] = EMPTY
+    later: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

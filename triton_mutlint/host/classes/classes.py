@@ -10,7 +10,7 @@ from triton_mutlint.host.classes.names import NameLookup
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.modules.modules import in_python, in_python_module
 from triton_mutlint.host.state.state import State, state_scope
-from triton_mutlint.host.values.groups import Arguments
+from triton_mutlint.host.values.groups import Arguments, Cell
 from triton_mutlint.host.values.values import (
     UNSEEN,
     ClassValue,
@@ -120,6 +120,26 @@ class Classes(NameLookup):
                 if keyword.arg == "metaclass" and found:
                     return found[0]
         return None
+
+    def item_of_class(self, owner: ClassValue, index: Value, node: ast.AST) -> Value | None:
+        """`Class[index]`, where that is more than an alias: what its own class or the class itself makes of it, or the
+        member of an enumeration.
+        """
+        made_by = self.metaclass(owner)
+        handler = self.class_member(made_by, "__getitem__") if made_by is not None else None
+        handler = handler or self.class_member(owner, "__class_getitem__")
+        if handler is not None:
+            function = join(*(with_first(role_of(item)[1], thing(owner)) for item in handler.things))
+            return self.call(function, Arguments((index,)), node)
+        if not self.is_enum(owner):
+            return None
+        known = {name: value for name, value in self.members(owner).items() if not value.things}
+        asked = known.keys() if index.constant is None else known.keys() & {index.constant[1]}
+        return join(*(self.enum_member(owner, name, known[name], node) for name in asked or known))
+
+    def enum_member(self, owner: ClassValue, name: str, value: Value, node: ast.AST) -> Value:
+        """The object that a class variable of an enumeration is."""
+        return self.make(node, Cell({"value": value}, kind="object", owner=owner), name)
 
     def bases(self, owner: ClassValue) -> list[ClassValue]:
         found: list[ClassValue] = []

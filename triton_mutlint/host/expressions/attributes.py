@@ -66,7 +66,7 @@ class Elements(Iteration):
                 of_it = self.class_member(made_by, name) if made_by is not None else None
                 return thing(Attribute(thing(owner), name)) if of_it is None else self.bound(thing(owner), of_it, node)
             if self.is_enum(owner) and not member.things:
-                return self.make(node, Cell({"value": member}, kind="object", owner=owner), name)
+                return self.enum_member(owner, name, member, node)
             return self.of_class(owner, member)
         if isinstance(owner, Super):
             for base in self.after(owner.owner, owner.of):
@@ -133,7 +133,8 @@ class Elements(Iteration):
             elif isinstance(item, Attribute) and item.name == "__dict__":
                 found.append(self._keyed(item.owner, index))
             elif isinstance(item, (ClassValue, External)):
-                found.append(thing(item))  # a generic alias
+                own = self.item_of_class(item, index, node) if isinstance(item, ClassValue) else None
+                found.append(thing(item) if own is None else own)  # a generic alias
             else:
                 found.append(thing(attribute_of(item, "__getitem__")))
         if owner.cells:
