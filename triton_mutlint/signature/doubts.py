@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
+from functools import lru_cache
 
 from triton_mutlint.kernel_source.footprint import elements
 from triton_mutlint.kernel_source.helpers import Helper
@@ -35,9 +36,14 @@ def set_later(kernel: Kernel, helpers: Mapping[str, Kernel], known: Set[str]) ->
     """Names that the kernel or a helper reads and a function of its file sets by `global`, so that another launch may
     find other values. Those in `known` are given by a spec.
     """
-    set_by = {name for node in walk(kernel.tree) if isinstance(node, ast.Global) for name in node.names} - known
+    set_by = _set_by_global(kernel.tree) - known
     bodies = [kernel.node, *(helper.node for helper in helpers.values())] if set_by else []
     return frozenset(n.id for body in bodies for n in walk(body) if isinstance(n, ast.Name) and n.id in set_by)
+
+
+@lru_cache(maxsize=4)
+def _set_by_global(tree: ast.Module) -> frozenset[str]:
+    return frozenset(name for node in walk(tree) if isinstance(node, ast.Global) for name in node.names)
 
 
 def doubts(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel], later: frozenset[str] = frozenset()) -> Doubts:
