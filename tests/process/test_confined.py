@@ -25,6 +25,7 @@ def _confined(attempt: Callable[[], object]) -> str:
     ours, theirs = os.pipe()
     pid = os.fork()
     if not pid:
+        signal.signal(signal.SIGABRT, signal.SIG_DFL)  # not pytest's handler, as in all processes that are confined
         try:
             confine([theirs])
             said = str(attempt())

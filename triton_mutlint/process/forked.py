@@ -6,7 +6,6 @@ A process answers in lines of JSON (types/packing.py), which cannot run code whe
 from __future__ import annotations
 
 import contextlib
-import faulthandler
 import gc
 import json
 import os
@@ -30,6 +29,7 @@ _SHOWN = 5  # lines of what a process printed before it died
 _DYING = 2.0  # seconds that a process may take to end once it has closed its pipe
 _ANSWER = 256 << 20  # bytes of one answer
 _CHUNK = 1 << 20
+_NATIVE = (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)  # by which native code ends it
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,7 @@ def _how_it_ended(status: int | None) -> str:
     if code >= 0:
         return f"its process was ended from within, with exit code {code}"
     name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
-    if -code in (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE):
+    if -code in _NATIVE:
         return f"its process was ended by {name}: native code, most likely Triton's compiler, gave up"
     return f"its process was ended by {name}{', perhaps for lack of memory' if -code == signal.SIGKILL else ''}"
 
@@ -251,8 +251,10 @@ def _answer(task: T, work: Callable[[T], Iterator[Item]], pipe: int) -> NoReturn
     """Do the task; never return into the code that forked."""
     leave = os._exit
     try:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends with its parent, and says nothing
-        faulthandler.disable()  # the parent says what happened
+        # It ends with its parent, and the parent says what happened: faulthandler would, and may hand a signal of
+        # native code to LLVM's handler, and that one back, without end.
+        for one in (signal.SIGINT, *_NATIVE):
+            signal.signal(one, signal.SIG_DFL)
         with apart() as inputs:
             try:
                 for item in work(task):
