@@ -101,11 +101,12 @@ def _doubts_of(name: str, doubts: Doubts, hidden: bool, addresses: Set[str], beh
     line = doubts.stores.get(name) or (0 if behind else doubts.behind.get(name, 0))
     if line and (hidden or doubts.open):
         reason = "no analysed variant reaches this write, and guessed arguments decide whether one does"
-        deciding = leading_to(kernel, conditions(kernel.node, line))
+        around = conditions(kernel.node, line)
+        deciding = leading_to(kernel, around)
         guessed = {base: base if more else f"{base} as {p.type}" for p in parameters if p.inferred
                    for base, _, more in (p.name.partition("."),) if base in deciding}
         guesses = [*guessed.values()] or doubts.values
-        if named := doubts.later & {*conditions(kernel.node, line)} or (doubts.later if not guesses else ()):
+        if named := doubts.later.intersection(around) or (doubts.later if not guesses else ()):
             names = ", ".join(f"`{one}`" for one in sorted(named))
             reason = f"whether it is reached depends on {names}, which a function of the file sets by `global`"
             yield UnanalyzableOp("store", "", reason, (name,), Location(file, line),

@@ -29,11 +29,11 @@ def registering(sources: Sequence[SourceFile], known: Collection[str] = ()) -> t
     that does: a project may have a registry of its own, which has nothing to do with torch.
     """
     names, before = {name.rpartition(".")[2] for name in known}, frozenset[str]("?")
-    found, left = set[Path](), sources
+    found, left, reach = set[Path](), sources, _Reach(sources)
     classes, passing, assigned = set[str](), list[tuple[str, Set[str]]](), list[ast.Assign]()
     while names != before:
-        before, reach = frozenset(names), _Reach(sources, names)
-        new = [source for source in left if reach.may_register(source)]
+        before = frozenset(names)
+        new = reach.registering(left, before)
         found.update(source.path for source in new)
         left = [source for source in left if source.path not in found]
         for node in (node for source in new for node in _defined(source)):
@@ -56,25 +56,26 @@ def registering(sources: Sequence[SourceFile], known: Collection[str] = ()) -> t
 class _Reach:
     """Which files register ops, or lead by imports to files that do: everything that their code can call."""
 
-    def __init__(self, sources: Iterable[SourceFile], registrars: Collection[str]) -> None:
-        self._texts, self._registrars = {source.path: source.text for source in sources}, registrars
-        self._finder, self._idle = Finder(), set[Path]()
+    def __init__(self, sources: Iterable[SourceFile]) -> None:
+        self._texts, self._finder = {source.path: source.text for source in sources}, Finder()
 
-    def may_register(self, source: SourceFile) -> bool:
-        return registers(source.text, self._registrars) or (
-            names_registrar(source.text) and self.leads_to_torch(source))
+    def registering(self, sources: Iterable[SourceFile], registrars: Collection[str]) -> list[SourceFile]:
+        """Those of the files that may register ops, by themselves or by one of `registrars`."""
+        idle = set[Path]()  # from which nothing leads to a file that registers ops
+        return [source for source in sources if registers(source.text, registrars) or (
+            names_registrar(source.text) and self._leads_to_torch(source, registrars, idle))]
 
-    def leads_to_torch(self, source: SourceFile) -> bool:
+    def _leads_to_torch(self, source: SourceFile, registrars: Collection[str], idle: set[Path]) -> bool:
         """Whether the names in a file that sound like a registrar's may be ones."""
         imports = "\n".join(one[0] for one in _IMPORT.finditer(source.text) if names_registrar(one[0]))
         is_own = names_registrar(_USE.sub("", _IMPORT.sub("", source.text)))
         pending = [source.path] if is_own else self._imported(source.path, imports)
         for one in pending:  # which grows
-            if registers(self._text(one), self._registrars):
+            if registers(self._text(one), registrars):
                 return True
-            if one not in self._idle:
+            if one not in idle:
                 pending.extend(new for new in self._imported(one, self._text(one)) if new not in pending)
-        self._idle.update(pending)
+        idle.update(pending)
         return False
 
     def _text(self, path: Path) -> str:
