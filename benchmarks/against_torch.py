@@ -30,12 +30,13 @@ from unittest.mock import patch
 
 import yaml
 
-from tests.helpers.casebook import FIXTURES, cases, raw, spec_of
+from tests.helpers.casebook import cases, raw, spec_of
+from tests.helpers.places import FIXTURES
 from triton_mutlint.config.request import Request
 from triton_mutlint.kernel_source.footprint import footprints
 from triton_mutlint.lowering.lower import Lowerer
 from triton_mutlint.lowering.torch_pass import arguments_for, driver, identify
-from triton_mutlint.lowering.triton_api import column_base, locates_calls
+from triton_mutlint.lowering.triton_api import column_base
 from triton_mutlint.run.kernel import Tools, analyze_kernel
 from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.run.plan import load_file, plan_kernel
@@ -69,7 +70,7 @@ def published(folder: Path, every: int) -> Iterator[tuple[Kernel, Plan]]:
     """Each so many-th kernel under a folder, with those of its inferred variants that Triton lowers."""
     request = Request((".",), folder, use_spec=False, targets=(TARGET,))
     sources, _ = discover((".",), folder)
-    places, lowerer = SourcePlaces(folder, {}, column_base(), locates_calls()), Lowerer()
+    places, lowerer = SourcePlaces(folder, {}, column_base()), Lowerer()
     number = 0
     for source in sources:
         result = load_file(source, None, request)
@@ -121,7 +122,7 @@ def compare(kernels: Iterable[tuple[Kernel, Plan]], folder: Path,
     """(ours, torch's) for each kernel that PyTorch's pass does not give up on, with all its variants."""
     from torch._higher_order_ops import triton_kernel_wrap as wrap
 
-    tools = Tools(Lowerer(), SourcePlaces(folder, {}, column_base(), locates_calls()))
+    tools = Tools(Lowerer(), SourcePlaces(folder, {}, column_base()))
     found = []
     failures: list[str] = []
     warned = patch.object(wrap.log, "warning", lambda *a, **k: failures.append(a[0]))
@@ -134,14 +135,16 @@ def compare(kernels: Iterable[tuple[Kernel, Plan]], folder: Path,
 
             def ours(kernel: Kernel = kernel, plan: Plan = plan) -> object:
                 anew = replace(kernel)  # the evidence on it is kept for as long as it is
-                alike = replace(plan, footprints=footprints(anew, gather(anew, {}, ()).program, plan.variants))
+                alike = replace(plan, footprints=footprints(anew, gather(anew, {}).walk, plan.variants))
                 return analyze_kernel(anew, alike, (parse_target(TARGET),), tools)
 
             def theirs(kernel: Kernel = kernel, given: Sequence[Any] = given) -> object:
                 return [identify(kernel.jit, *arguments) for arguments in given]
 
             with contextlib.redirect_stdout(io.StringIO()):  # and what kernels print as they are lowered
-                ours(), failures.clear(), theirs()
+                ours()
+                failures.clear()
+                theirs()
                 if not failures:
                     found.append((seconds(ours, repeat), seconds(theirs, repeat)))
                     assert not failures, "it analyses a kernel every time or never"

@@ -22,6 +22,7 @@ from triton_mutlint.run import judge
 from triton_mutlint.run import kernel as pipeline
 from triton_mutlint.run import lint as linting
 from triton_mutlint.run import run as engine
+from triton_mutlint.run.family import Family
 from triton_mutlint.types import Kernel, Plan, Target
 
 BARE = "make_ir by itself"
@@ -99,7 +100,7 @@ def stage_seconds() -> Iterator[Counter[str]]:
 @contextmanager
 def _told_variants(by_itself: Callable[..., object]) -> Iterator[None]:
     """In this block, variants that are told from others are lowered, too."""
-    analyze, told = pipeline._Variants.analyze, pipeline.Family.told
+    analyze, told = pipeline._Variants.analyze, Family.told
     kernels: list[tuple[Kernel, Plan, Target, pipeline.Tools]] = []
 
     def analyzing(work: pipeline._Variants, target: Target, named: bool) -> None:
@@ -107,17 +108,17 @@ def _told_variants(by_itself: Callable[..., object]) -> Iterator[None]:
         analyze(work, target, named)
         kernels.pop()
 
-    def telling(family: pipeline.Family, index: int) -> Any:
+    def telling(family: Family, index: int) -> Any:
         effects = told(family, index)
         if effects is not None:
             kernel, plan, target, tools = kernels[-1]
-            variant, backend = plan.variants[index], tools.lowerer._backend(target)  # type: ignore[attr-defined]
+            variant, backend = plan.variants[index], tools.lowerer._backend(target)
             given = build(variant.args)
             by_itself(backend, kernel.jit, given.signature, given.constants, given.attributes,
                       backend.options(variant.options))
         return effects
 
-    with patch.object(pipeline._Variants, "analyze", analyzing), patch.object(pipeline.Family, "told", telling):
+    with patch.object(pipeline._Variants, "analyze", analyzing), patch.object(Family, "told", telling):
         yield
 
 

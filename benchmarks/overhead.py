@@ -23,8 +23,9 @@ from pathlib import Path
 import yaml
 
 from benchmarks.clock import BARE, share, stage_seconds
-from tests.helpers.casebook import BOOKS, FIXTURES, raw, spec_of
+from tests.helpers.casebook import BOOKS, raw, spec_of
 from tests.helpers.in_process import run_here
+from tests.helpers.places import FIXTURES
 from triton_mutlint.config.request import Request
 
 CORPUS = "corpus"

@@ -17,25 +17,24 @@ from functools import partial
 from typing import Any
 
 from triton_mutlint.analysis import (
-    constants,
+    conditions,
     contexts,
     effects,
     lattice,
-    memory,
     opaque,
+    printed,
     single,
     solver,
     static,
     transfer,
     values,
     verdict,
-    widths,
 )
 from triton_mutlint.ttir import asm, asm_gcn, asm_ptx, asm_steps, ops
 from triton_mutlint.ttir.ops import Flow, OpInfo
 
-CODE = (transfer, single, solver, memory, lattice, values, widths, contexts, constants, effects, opaque, verdict,
-        static, asm, asm_ptx, asm_gcn, asm_steps)
+CODE = (transfer, single, solver, lattice, values, printed, contexts, effects, opaque, verdict, conditions, static,
+        asm, asm_ptx, asm_gcn, asm_steps)
 HANDLERS = ("_branches", "_for", "_while", "_combine", "_map", "_call", "_branch", "split", "inline_asm",
             "extern", "displace", "pure", "memory_op", "unknown")  # fmt: skip
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -82,7 +82,7 @@ def _jobs() -> list[_Job]:
     original = pipeline.analyze_kernel
 
     def remember(kernel: Kernel, plan: Plan, targets: Sequence[Target], tools: Tools) -> KernelReport:
-        cached = Tools(lowered, tools.places, tools.opaque_asm)
+        cached = Tools(cast(Lowerer, lowered), tools.places, tools.opaque_asm)
         report = original(kernel, plan, targets, cached)
         jobs.append(_Job(kernel, plan, targets, cached, report))
         return report

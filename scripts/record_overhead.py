@@ -27,7 +27,7 @@ import triton.language as tl  # noqa: E402
 from triton_mutlint.recording import hooks  # noqa: E402
 
 
-@triton.jit
+@triton.jit  # type: ignore[untyped-decorator]
 def scale(x_ptr, out_ptr, n, factor, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]  # noqa: N803
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(out_ptr + i, tl.load(x_ptr + i, mask=i < n) * factor, mask=i < n)

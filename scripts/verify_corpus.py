@@ -26,7 +26,8 @@ from typing import Any
 
 import yaml
 
-from tests.helpers.casebook import FIXTURES, raw, spec_of
+from tests.helpers.casebook import raw, spec_of
+from tests.helpers.places import FIXTURES
 from triton_mutlint.config.request import Request
 from triton_mutlint.source.discover import discover
 from triton_mutlint.source.load import load

@@ -35,7 +35,7 @@ def test_no_write_is_missed_with_inferred_arguments(tmp_path: Path) -> None:
 
 def test_a_planted_fault_is_found_and_shrunk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(transfer.PURE, "arith.select", transfer.number)
-    tally = run_batch("corpus:2", 25, tmp_path, with_spec=True, runs=0)
+    tally = run_batch("corpus:3", 25, tmp_path, with_spec=True, runs=0)
     found: Fault = next(f for f in tally.faults if f.kind == MISSED)
 
     smallest = reduced(found, tmp_path / "smaller.py", attempts=120)
