@@ -41,7 +41,7 @@ def verify_ops(request: Request, settings: Settings, paths: Sequence[str], outpu
     subjects = [subject_of(op, by_name[op.location.file], request, specs, settings, paths,
                            [k for k in report.kernels if k.name in set(op.kernels)])
                 for op in report.ops
-                if any(is_wanted(op.name, wanted) and (wanted or op.kernels or op.form != "function")
+                if any(is_wanted(op.name, wanted) and (wanted or op.kernels or not op.complete or op.form != "function")
                        for _, wanted in asked) and op.location.file in by_name]
     outcomes = tuple(_outcomes(_once_each(subjects), settings, output, progress))
     return VerifyReport(settings.device, report.environment.triton, (),
