@@ -60,11 +60,6 @@ def named(argument: str, cwd: Path) -> tuple[str, str]:
                          "write FILE, FOLDER or module:op") from error
 
 
-def is_wanted(name: str, wanted: str) -> bool:
-    """Whether the op `lib::rope` is meant by `lib::rope` or `rope`."""
-    return wanted in ("", name, name.rpartition(":")[2])
-
-
 def subject_of(op: OpReport, source: SourceFile, request: Request, specs: Specs, settings: Settings,
                paths: Sequence[str], kernels: Sequence[KernelReport] = ()) -> OpSubject:
     """How to run one analysed op; `kernels` are those that it may launch."""
