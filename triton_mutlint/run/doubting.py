@@ -108,13 +108,16 @@ def _doubts_of(name: str, doubts: Doubts, hidden: bool, addresses: Set[str], beh
         guesses = [*guessed.values()] or doubts.values
         if named := doubts.later.intersection(around) or (doubts.later if not guesses else ()):
             names = ", ".join(f"`{one}`" for one in sorted(named))
-            reason = f"whether it is reached depends on {names}, which a function of the file sets by `global`"
+            reason = f"whether it is reached may depend on {names}, which a function of the file sets by `global`"
             yield UnanalyzableOp("store", "", reason, (name,), Location(file, line),
                                  f"give {names} in the spec under `globals:`")
             return
-        yield UnanalyzableOp("store", "", reason, (name,), Location(file, line),
-                             f"give the arguments that decide it in the spec{_among(guesses)}; "
-                             "a list of values gives a variant each")
+        advice = (f"give the arguments that decide it in the spec{_among(guesses)}; "
+                  "a list of values gives a variant each")
+        if not guesses:
+            reason = "no analysed variant reaches this write, and it is not known what decides whether one does"
+            advice = "give the kernel's arguments in the spec, and by `--target` the targets that it is for"
+        yield UnanalyzableOp("store", "", reason, (name,), Location(file, line), advice)
 
 
 def _among(names: Sequence[str]) -> str:
