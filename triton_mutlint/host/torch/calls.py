@@ -142,6 +142,7 @@ class TorchCalls(Calling):
 
     def apply(self, effect: TorchEffect, arguments: Arguments, node: ast.AST) -> Value:
         """Note what a torch function writes; the result shares storage as `effect` says."""
+        self.handed(arguments, node)
         given, spare = self._given(effect, arguments)
         what = f"`{text_of(node)}`"
         self._exposed(effect, given)
