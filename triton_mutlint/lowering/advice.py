@@ -87,7 +87,7 @@ def no_argument_helps(kernel: Kernel, message: str, node: ast.AST | None, line: 
     if node is None:
         return None
     if not is_computed:
-        return "no argument changes that: what fails is computed from none"
+        return "no argument changes that: the line depends on none"
     head = leading_to(kernel, list(names_of(ast.Expr(node) if isinstance(node, ast.expr) else node)))
     if _COMPILE_TIME.search(message) and all(p.is_constexpr for p in kernel.parameters if p.name in head):
         return "no argument changes that: a constexpr stands where Triton needs a value of run time"

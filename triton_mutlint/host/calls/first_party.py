@@ -40,6 +40,8 @@ class Invoking(Statements):
     def invoke(self, function: FunctionValue, arguments: Arguments, node: ast.AST) -> Value:
         """The result of calling a first-party function; what it does is noted."""
         given = self._given_to(function, arguments, node)
+        if _is_cached(function.node):
+            self.handed(given.values(), node, "__hash__")
         if yields(function.node):  # nothing of it runs yet
             made = self.cell(node, "generator")
             source = thing(Resumed(function, tuple(sorted(given.items())), made))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -157,7 +157,9 @@ class Core:
         self.watch: list[State] = []  # of each `try` and `with` that runs: its state after any of its statements
         self.escaped: list[tuple[HostEffect, Value]] = []  # what code that is not understood may hold on to
         self.resuming: set[CellId] = set()
+        self.handing: frozenset[CellId] = frozenset()  # objects whose special methods run as Python may call them
         self.orders: dict[ClassValue, list[ClassValue]] = {}  # in which members of classes are looked up
+        self.implicit: dict[ClassValue, list[str]] = {}  # special methods of classes that Python's code may call
         self.given: frozenset[str] = frozenset()  # arguments of the op that are tensors in every call
         self.rounds: tuple[int, ...] = ()  # of loops that are followed round by round
         self.untraced = 0  # blocks around this one that switch tracing off
@@ -176,6 +178,10 @@ class Core:
     scope_of: Callable[[str], ScopeId]
     extended: Callable[[Value, Value, ast.AST], None]
     resume: Callable[[Resumed, ast.AST, Take], Value | None]
+    is_generator: Callable[[CellId], bool]
+    special: Callable[[Value, str | Iterable[str], tuple[Value, ...], ast.AST], Value | None]
+    fields: Callable[[ClassValue], list[str]]
+    repeated: Callable[[Callable[[], bool]], bool]
     tuned: Callable[[Tuner, Arguments], Value]
 
     @contextmanager

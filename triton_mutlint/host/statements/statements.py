@@ -60,6 +60,8 @@ class Statements(Exits):
 
     def _s_assert(self, node: ast.Assert) -> State:
         self.condition(node.test)
+        if node.msg is not None:
+            self.escape(self.evaluate(node.msg), "it is raised", node)
         self.assume(node.test, True)
         return self.state
 
@@ -68,8 +70,11 @@ class Statements(Exits):
             if isinstance(target, ast.Subscript):
                 owner = self.evaluate(target.value)
                 index = self.evaluate(target.slice)
+                self.handed([index], target, "__hash__")
                 if self.special(owner, "__delitem__", (index,), node) is None:
                     self.state.mix(owner)
+            elif isinstance(target, ast.Attribute):
+                self.delete_attribute(self.evaluate(target.value), target.attr, node)
         return self.state
 
     def _s_assign(self, node: ast.Assign) -> State:
@@ -138,12 +143,14 @@ class Statements(Exits):
 
     def _s_classdef(self, node: ast.ClassDef) -> State:
         self.here.captured = True
-        made = thing(ClassValue(self.here.module, node, self.closure))
-        for inner in node.body:
-            value = getattr(inner, "value", None)
-            if isinstance(inner, (ast.Assign, ast.AnnAssign, ast.Expr)) and value is not None:
-                self.escape(self.evaluate(value), f"the class `{node.name}` holds it", inner)
-        self.state.put(self.scope_of(node.name), node.name, made)
+        made = ClassValue(self.here.module, node, self.closure)
+        self.hold_members(made, self.class_body(node))
+        self.state.put(self.scope_of(node.name), node.name, thing(made))
+        self.announced(made, node)
+        value = thing(made)
+        for decorator in reversed(node.decorator_list):
+            value = self.decorated(decorator, value)
+        self.state.put(self.scope_of(node.name), node.name, value)
         return self.state
 
     # ------------------------------------------------------------------ branches
@@ -195,7 +202,9 @@ class Statements(Exits):
         if isinstance(pattern, ast.MatchSingleton):
             return truth(self.compared(ast.Is(), value, constant(pattern.value)) or PLAIN)
         if isinstance(pattern, ast.MatchValue):
-            return truth(self.compared(ast.Eq(), value, self.evaluate(pattern.value)) or PLAIN)
+            wanted = self.evaluate(pattern.value)
+            self.compared_by(ast.Eq(), value, wanted, pattern)
+            return truth(self.compared(ast.Eq(), value, wanted) or PLAIN)
         listed = self._each(pattern, value)
         answers = {self._matches(*pair) for pair in listed or ()}
         return None if listed is None or None in answers else False not in answers

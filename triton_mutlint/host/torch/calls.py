@@ -140,6 +140,7 @@ class TorchCalls(Calling):
 
     def apply(self, effect: TorchEffect, arguments: Arguments, node: ast.AST) -> Value:
         """Note what a torch function writes; the result shares storage as `effect` says."""
+        self.handed(arguments, node)
         given, spare = self._given(effect, arguments)
         what = self.quoted(node)
         self._exposed(effect, given)
