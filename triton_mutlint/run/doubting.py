@@ -41,8 +41,9 @@ def written_addresses(doubts: Doubts, variant: Variant, effects: VariantEffects,
     suspects = [n for n, line in doubts.addresses.items() if (line or n in through) and n in flat]
     found, refused = _together(suspects, lambda group: analyze(replace(variant, args=as_pointers(variant.args, group))))
     written = frozenset[str]().union(*(f.written | f.unknown for f in found)) - effects.written - effects.unknown
-    # Triton takes no pointer for them: they are none, unless only the other guesses are in the way.
-    return {n for n in flat if n in written} | {n for n in refused if n not in doubts.numbers}
+    # Triton takes no pointer for them: they are none, unless only the other guesses are in the way. They may still be
+    # addresses as numbers.
+    return {n for n in flat if n in written} | {n for n in refused if n not in doubts.numbers or n in through}
 
 
 def _together(names: Sequence[str],

@@ -117,12 +117,11 @@ def _changes(tree: ast.Module, has_run: bool, is_own: bool = True) -> tuple[froz
 
     Of a file that `has_run`, only functions can change anything later.
     """
-    bound, changed, imported = set[str](), set[str](), set[str]()
+    bound, changed = set[str](), set[str]()
+    imported = {alias.asname or alias.name for n in walk(tree) if isinstance(n, ast.ImportFrom) for alias in n.names}
     pending: list[tuple[ast.AST, bool]] = [(tree, not has_run)]
     while pending:
         node, counts = pending.pop()
-        if isinstance(node, ast.ImportFrom):
-            imported.update(alias.asname or alias.name for alias in node.names)
         counts = counts or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
         for name, is_part, is_bound in _changed(node) if counts else ():
             if is_own or is_part or (name in imported and not is_bound):
