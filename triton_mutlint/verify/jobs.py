@@ -1,21 +1,14 @@
-"""From verdicts to runs: which variants, with which values, on which grids; and running them in other processes."""
+"""From the verdicts on kernels to runs: which variants, with which values, on which grids."""
 
 from __future__ import annotations
 
-import os
-import pickle
 import re
-import signal
-import subprocess
-import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
 from triton_mutlint.analysis import VariantEffects
-from triton_mutlint.config.request import Progress, silent
 from triton_mutlint.lowering.lower import flat_args
 from triton_mutlint.run.plan import Specs
 from triton_mutlint.spec.as_yaml import argument_spec, argument_text, plain_text
@@ -30,11 +23,10 @@ from triton_mutlint.types import (
     PointerType,
     ScalarType,
     Status,
-    UsageError,
     Variant,
 )
-from triton_mutlint.verify.model import VerifySubject
-from triton_mutlint.verify.wire import FILLS, Finished, Job, RunCase, Settings, VariantCase, Work
+from triton_mutlint.verify.model import Subject
+from triton_mutlint.verify.wire import FILLS, Job, RunCase, Settings, VariantCase
 
 MAX_VARIANTS = 12  # that are run of one kernel
 ENOUGH = 16  # runs of one variant
@@ -81,20 +73,22 @@ def cases_of(file: FileResult, kernel: Kernel, report: KernelReport, seen: Seen,
                  tuple(number for number, *_ in recorded), _addresses(file, report, [v for v, _ in seen]))
 
 
-def subject_of(kernel: Kernel, report: KernelReport, cases: Cases, settings: Settings, specs: Specs) -> VerifySubject:
+def subject_of(file: FileResult, kernel: Kernel, report: KernelReport, cases: Cases, settings: Settings,
+               specs: Specs) -> Subject[KernelReport, Job]:
     """How to run one kernel, of which `cases` is what its analysis tells."""
     spec, given, count = specs.of(kernel.source), _given(kernel, specs), len(cases.launches)
     refused = f"the spec skips it: {given['skip']}" if given.get("skip") else cases.refused
     if report.status is not Status.ANALYZED or refused:
-        return VerifySubject(report, refused=refused)
+        return Subject(report, refused=refused)
     values = [EMPTY] * (len(cases.variants) - count)
     values += [given["launches"][number].get("values", EMPTY) for number in cases.launches]
     variants = tuple(replace(case, values=of) for case, of in zip(cases.variants, values, strict=True))
-    runs = tuple(_runs(cases.grids, min(settings.runs + count, ENOUGH * len(variants))))
-    return VerifySubject(report, Job(
-        str(kernel.path), kernel.source.display, kernel.source.text, kernel.name, kernel.location.line, variants,
-        runs, {n: _shape(s) for n, s in given.get("shapes", EMPTY).items()}, given.get("values", EMPTY),
-        cases.addresses, spec.globals if spec else EMPTY, settings))
+    return Subject(report, Job(
+        name=kernel.name, path=str(kernel.path), display=kernel.source.display, text=kernel.source.text,
+        line=kernel.location.line, variants=variants,
+        runs=tuple(_runs(cases.grids, min(settings.runs + count, ENOUGH * len(variants)))),
+        shapes={n: _shape(s) for n, s in given.get("shapes", EMPTY).items()}, values=given.get("values", EMPTY),
+        addresses=cases.addresses, globals=spec.globals if spec else EMPTY, settings=settings), sources=file.sources)
 
 
 def _given(kernel: Kernel, specs: Specs) -> Mapping[str, Any]:
@@ -221,44 +215,3 @@ def _read(path: Any) -> str:
         return str(path.read_text(encoding="utf-8", errors="replace"))
     except OSError:
         return ""
-
-
-def run_jobs(jobs: Sequence[Work], progress: Progress = silent) -> list[Finished]:
-    """What each job gave, in their order.
-
-    Raises UsageError where the process for them does not start, or is lost. Every process has ended on return.
-    """
-    found: dict[int, Finished] = {}
-    if not jobs:
-        return []
-    progress(0, len(jobs), f"running {jobs[0].name}")
-    command = [sys.executable, "-m", "triton_mutlint.verify.running.server"]
-    with tempfile.TemporaryFile("w+") as errors, subprocess.Popen(  # noqa: S603 - this package
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, start_new_session=True,
-            env=_environment(jobs[0].settings.device)) as process:
-        assert process.stdin is not None, "a pipe"
-        assert process.stdout is not None, "a pipe"
-        try:
-            pickle.dump(list(jobs), process.stdin)
-            process.stdin.flush()
-            while len(found) < len(jobs):
-                number, finished = pickle.load(process.stdout)  # noqa: S301 - this package wrote it
-                found[number] = finished
-                progress(len(found), len(jobs), f"ran {jobs[number].name}")
-        except (EOFError, OSError) as error:
-            errors.seek(0)
-            lines = errors.read().strip().splitlines()
-            raise UsageError(f"the process for runs was lost: {lines[-1] if lines else 'no message'}") from error
-        finally:
-            os.killpg(process.pid, signal.SIGKILL)  # and what it forked
-    return [found[number] for number in range(len(jobs))]
-
-
-def _environment(device: str) -> Mapping[str, str]:
-    """This process's, with the interpreter on or off from the start: Triton's own functions are made then."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-    environment["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"  # asking for GPUs otherwise spoils them for what is forked
-    environment.pop("TRITON_INTERPRET", None)
-    if device == "cpu":
-        environment["TRITON_INTERPRET"] = "1"
-    return environment

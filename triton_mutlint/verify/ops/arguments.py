@@ -21,8 +21,8 @@ import numpy
 import torch
 from torch.utils._pytree import tree_leaves
 
-from triton_mutlint.verify.ops.wire import Case, OpJob, Words
 from triton_mutlint.verify.running.memory import DIMENSIONS, Allocation, RunMemory, element_bytes, filled, torch_dtype
+from triton_mutlint.verify.wire import Case, OpJob, Words
 
 _TENSOR = re.compile(r"\*(\w+)\[([\d, ]*)(?:; ([\d, ]*))?\]")
 _SIZES = ((33,), (9, 17), (16, 16), (8,), (2, 4), (9, 11, 8), (2, 8, 16, 16), (2, 8, 9, 16))

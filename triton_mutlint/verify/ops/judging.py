@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from triton_mutlint.types import Finding, Location, OpArgument, OpMutation, OpReport
-from triton_mutlint.verify.model import Agreement, Disagreement, OpOutcome, Outcome, ParameterOutcome, PathOutcome
-from triton_mutlint.verify.ops.subjects import OpSubject
-from triton_mutlint.verify.ops.wire import EAGER, FAKE, Case, ModelJob, OpJob
-from triton_mutlint.verify.verifying import problems_of
-from triton_mutlint.verify.wire import Finished, RunResult
+from triton_mutlint.verify.judging import agreed, said_of
+from triton_mutlint.verify.model import (
+    Agreement,
+    Disagreement,
+    OpOutcome,
+    Outcome,
+    ParameterOutcome,
+    PathOutcome,
+    Subject,
+)
+from triton_mutlint.verify.wire import EAGER, FAKE, Finished, ModelJob, OpJob, RunResult
 
 _NO_FAKE = re.compile(r"no fake impl|UnsupportedOperator|no meta", re.IGNORECASE)
 _NO_DRIVER = re.compile(r".*(0 active drivers|could not find .*libcuda|No CUDA|NVIDIA driver).*", re.DOTALL)
@@ -20,32 +25,27 @@ _NEEDS_GPU = "it compiles the ops' kernels, which needs a GPU"
 _ASKS_DATA = re.compile(r"data[- ]?dependent|Cannot access data pointer|\.item\(\)", re.IGNORECASE)
 
 
-def outcome_of(subject: OpSubject, finished: Finished | None, device: str) -> OpOutcome:
+def outcome_of(subject: Subject[OpReport, OpJob], finished: Finished | None, device: str) -> OpOutcome:
     """The outcome of one op; `finished` is None where nothing was run."""
     op, job = subject.report, subject.job
     if job is None or finished is None:
         return OpOutcome(op.name, op.location, Outcome.NOT_RUN, device, refused=subject.refused)
-    eager = [r for r in finished.results if job.runs[r.run].path == EAGER]
+    eager = [r for r in finished.results if job.runs[r.run] == EAGER]
     good = [r for r in eager if r.status == "ok"]
     arguments = tuple(_argument(argument, op, job, good) for argument in op.arguments)
-    paths = tuple(_path(op, job.runs[r.run].path, r) for r in finished.results if job.runs[r.run].path != EAGER)
+    paths = tuple(_path(op, job.runs[r.run], r) for r in finished.results if job.runs[r.run] != EAGER)
     disagreements = tuple(dict.fromkeys((*_disagreements(op, arguments, good), *_apart(op, paths))))
     outcome = Outcome.FAILED if disagreements else Outcome.RAN if good else Outcome.NOT_RUN
-    outside: Counter[str] = Counter()
-    for result in good:
-        outside.update(result.outside)
-    return OpOutcome(
-        op.name, op.location, outcome, device, arguments if good else (), len(eager), len(good),
-        problems_of([r if r.status != "ok" or not r.message else replace(r, status="error") for r in eager
-                     if r.status != "skipped"], finished.given_up),
-        tuple(sorted(outside.items())), finished.refused, disagreements=disagreements, paths=paths,
-        seconds=sum(r.seconds for r in finished.results))
+    runs = [r if r.status != "ok" or not r.message else replace(r, status="error") for r in eager
+            if r.status != "skipped"]
+    return OpOutcome(op.name, op.location, outcome, device, arguments if good else (), len(eager),
+                     **said_of(finished, runs, good), disagreements=disagreements, paths=paths)
 
 
 def model_outcome(name: str, place: Location, job: ModelJob, finished: Finished,
                   findings: Sequence[Finding]) -> OpOutcome:
     """The outcome of a model: its paths, and the findings on its ops; those on the op after which values part first."""
-    paths = tuple(PathOutcome(job.runs[r.run].path, r.status, _NO_DRIVER.sub(_NEEDS_GPU, r.message), given=r.given)
+    paths = tuple(PathOutcome(job.runs[r.run], r.status, _NO_DRIVER.sub(_NEEDS_GPU, r.message), given=r.given)
                   for r in finished.results)
     apart = [p for p in paths if p.status == "differs"]
     named = [str((p.given or {}).get("op", "")) for p in apart]
@@ -56,24 +56,20 @@ def model_outcome(name: str, place: Location, job: ModelJob, finished: Finished,
         disagreements[0] = replace(disagreements[0], help=f"see first: {'; '.join(told)}")
     outcome = Outcome.FAILED if apart else Outcome.NOT_RUN if finished.refused else Outcome.RAN
     return OpOutcome(name, place, outcome, job.settings.device, disagreements=tuple(disagreements), paths=paths,
-                     refused=finished.refused, findings=told, is_model=True,
-                     seconds=sum(r.seconds for r in finished.results))
+                     refused=finished.refused, findings=told, is_model=True)
 
 
 def _argument(argument: OpArgument, op: OpReport, job: OpJob, good: Sequence[RunResult]) -> ParameterOutcome:
     seen = [r for r in good if argument.name in (*r.changed, *r.same)]
     names = op.declaration.names
     may, known = argument.mutation is not OpMutation.UNWRITTEN, argument.mutation is not OpMutation.UNKNOWN
-    if seen:
-        agreement = Agreement.CONFIRMED if may else Agreement.MISSED
-    else:
-        agreement = Agreement.UNCONFIRMED if may else Agreement.UNTOUCHED
     places = {(effect.location.file, effect.location.line) for effect in argument.effects}
     reached = {job.places[number] for r in good for number in r.reached}
     missed = tuple(sorted(f"{file}:{line}" for file, line in places
                           if not any(path.endswith(file) and at == line for path, at in reached)))
     return ParameterOutcome(
-        argument.name, "", argument.mutation, (), agreement, len(seen), first=seen[0].given if seen else None,
+        argument.name, "", argument.mutation, (), agreed(may, bool(seen)), len(seen),
+        first=seen[0].given if seen else None,
         declared=None if names is None or op.declaration.any_may else argument.name in names,
         is_same=bool(seen) and not any(argument.name in r.changed for r in seen),
         not_reached=missed if may and known and not seen else (),
@@ -129,8 +125,3 @@ def _path(op: OpReport, path: str, result: RunResult) -> PathOutcome:
     elif result.status == "differs" and path == FAKE:
         rule = "TML109"
     return PathOutcome(path, result.status, message, rule, result.given)
-
-
-def failing_case(outcome: OpOutcome) -> Case | None:
-    """The call that shows the first disagreement."""
-    return next((d.given for d in outcome.disagreements if d.given is not None), None)

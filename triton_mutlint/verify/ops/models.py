@@ -1,4 +1,4 @@
-"""What a process does to run a model: each path against eager, and after which op their values part."""
+"""Running a model: each path against eager, and after which op their values part."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import copy
 import importlib
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,38 +15,35 @@ import torch
 from torch.utils._pytree import tree_map_only
 
 from triton_mutlint.verify.ops.arguments import tensors_in
-from triton_mutlint.verify.ops.child import prepare, timed
-from triton_mutlint.verify.ops.comparing import against_eager, first_difference
-from triton_mutlint.verify.ops.paths import COMPILING, PATHS, own
-from triton_mutlint.verify.ops.wire import ModelJob
-from triton_mutlint.verify.wire import Begun, Finished, RunResult
+from triton_mutlint.verify.ops.child import make_repeatable
+from triton_mutlint.verify.ops.paths import against_eager, compiled_by, first_difference, own
+from triton_mutlint.verify.running.child import attempted
+from triton_mutlint.verify.wire import ONNX, ModelJob, RefusedError, RunResult
 
 _BUILTIN = ("aten", "prims", "prim", "higher_order", "profiler")
 Compile = Callable[[Any, tuple[Any, ...]], Any]
 
 
-def work(job: ModelJob, wanted: Sequence[int]) -> Iterator[Begun | RunResult | Finished]:
-    """Run the model by each path numbered."""
-    prepare(job.settings)
+def loaded(job: ModelJob) -> Callable[[int], RunResult]:
+    """What runs the model by the path of a number. Raises RefusedError."""
+    make_repeatable()
     try:
         sys.path[:0] = job.roots
         module, inputs = getattr(importlib.import_module(job.module), job.factory)()
         module = module.to(job.settings.device)
         inputs = tree_map_only(torch.Tensor, lambda t: t.to(job.settings.device), tuple(inputs))
-    except BaseException as error:  # the factory's own code
-        yield Finished(refused=f"{job.module}:{job.factory} fails: {type(error).__name__}: {error}")
-        return
-    seconds = job.settings.timeout + COMPILING
-    for number in wanted:
-        yield Begun(number, seconds)
-        yield timed(job.settings, number, seconds, partial(_run, job, number, module, inputs))
-    yield Finished()
+    except Exception as error:  # the factory's own code
+        raise RefusedError(f"{job.name} fails: {type(error).__name__}: {error}") from error
+    return lambda number: attempted(job.settings, number, job.seconds(number),
+                                    partial(_run, job, number, module, inputs))
 
 
 def _run(job: ModelJob, number: int, module: Any, inputs: tuple[Any, ...]) -> RunResult:
     """One path; where values part, `given` names the op and its call."""
-    path = job.runs[number].path
-    compiled = PATHS[path] if path in PATHS else partial(_onnx, getattr(module, "onnx_translations", None))
+    path = job.runs[number]
+    compiled = partial(compiled_by, path)
+    if path == ONNX:
+        compiled = partial(_onnx, getattr(module, "onnx_translations", None))
     status, told = _compared(module, inputs, compiled, job)
     op, calls = _parting(module, inputs, compiled, job) if status == "differs" else ("", 0)
     after = f"; the values part after `{op}`, call {calls} of an op" if op else ""

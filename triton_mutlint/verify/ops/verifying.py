@@ -13,15 +13,15 @@ from triton_mutlint.run.lint import Run
 from triton_mutlint.run.plan import Specs
 from triton_mutlint.run.run import compiling, run, sources_of
 from triton_mutlint.source.discover import display_path
-from triton_mutlint.types import Failure, Location, Report, SourceFile, Stage, StageError, UsageError
-from triton_mutlint.verify.jobs import run_jobs
-from triton_mutlint.verify.model import OpOutcome, Outcome, VerifyReport
+from triton_mutlint.types import Failure, Location, OpReport, Report, SourceFile, Stage, StageError, UsageError
+from triton_mutlint.verify.model import Subject, VerifyReport
 from triton_mutlint.verify.ops.judging import model_outcome, outcome_of
-from triton_mutlint.verify.ops.reproducer import write_reproducer
-from triton_mutlint.verify.ops.subjects import OpSubject, importable, is_wanted, named, subject_of
-from triton_mutlint.verify.ops.wire import FAKE, ModelJob, OpRun
-from triton_mutlint.verify.verifying import require
-from triton_mutlint.verify.wire import Settings
+from triton_mutlint.verify.ops.subjects import importable, is_wanted, named, subject_of
+from triton_mutlint.verify.running.server import run_jobs
+from triton_mutlint.verify.verifying import held, require
+from triton_mutlint.verify.wire import FAKE, ONNX, ModelJob, OpJob, Settings
+
+_Op = Subject[OpReport, OpJob]
 
 
 def verify_ops(request: Request, settings: Settings, paths: Sequence[str], output: Path | None,
@@ -43,7 +43,7 @@ def verify_ops(request: Request, settings: Settings, paths: Sequence[str], outpu
                 for op in report.ops
                 if any(is_wanted(op.name, wanted) and (wanted or op.kernels or op.form != "function")
                        for _, wanted in asked) and op.location.file in by_name]
-    outcomes = tuple(_outcomes(_once_each(subjects), settings, output, progress))
+    outcomes = tuple(held(list(_once_each(subjects)), outcome_of, settings, output, progress))
     return VerifyReport(settings.device, report.environment.triton, (),
                         (*failures, *_unread(sources), *_not_found(asked, report)), outcomes)
 
@@ -63,10 +63,12 @@ def verify_model(request: Request, settings: Settings, paths: Sequence[str], mod
     report = run(replace(request, arguments=(str(file), *request.arguments)), progress)
     root, module = importable(file)
     known = find_spec("onnxruntime") is not None
-    ways = [OpRun(path) for path in (*(p for p in paths if p != FAKE), *(["onnx"] if known else []))]
-    job = ModelJob(module, factory, (str(root), str(request.cwd)), tuple(ways), settings)
+    ways = (*(path for path in paths if path != FAKE), *([ONNX] if known else []))
+    display = display_path(file, request.cwd)
+    job = ModelJob(name=f"{module}:{factory}", display=display, line=1, runs=ways, module=module,
+                   roots=(str(root), str(request.cwd)), factory=factory, settings=settings)
     (finished,) = run_jobs([job], progress)
-    outcome = model_outcome(model, Location(display_path(file, request.cwd), 1), job, finished, report.findings)
+    outcome = model_outcome(model, Location(display, 1), job, finished, report.findings)
     return VerifyReport(settings.device, report.environment.triton, ops=(outcome,))
 
 
@@ -87,22 +89,9 @@ def _not_found(asked: Sequence[tuple[str, str]], report: Report) -> Iterator[tup
             yield f"{path}:{wanted}", Failure(Stage.LOAD, message, Location(path, 1))
 
 
-def _once_each(subjects: Sequence[OpSubject]) -> Iterator[OpSubject]:
+def _once_each(subjects: Sequence[_Op]) -> Iterator[_Op]:
     """An op that is registered again can be called but once: as the last registration has it."""
     last = {subject.report.name: subject for subject in subjects}
     for subject in subjects:
         again = last[subject.report.name] is not subject
-        yield OpSubject(subject.report, refused="it is registered again, and that one is called") if again else subject
-
-
-def _outcomes(subjects: Iterator[OpSubject], settings: Settings, output: Path | None,
-              progress: Progress) -> Iterator[OpOutcome]:
-    listed = list(subjects)
-    jobs = [subject.job for subject in listed if subject.job is not None]
-    found = iter(run_jobs(jobs, progress))
-    for subject in listed:
-        outcome = outcome_of(subject, next(found) if subject.job is not None else None, settings.device)
-        if outcome.outcome is Outcome.FAILED and subject.job is not None:
-            folder = output or Path(subject.job.roots[-1], subject.job.display).parent
-            outcome = replace(outcome, reproducer=write_reproducer(subject.job, outcome, folder))
-        yield outcome
+        yield Subject(subject.report, refused="it is registered again, and that one is called") if again else subject

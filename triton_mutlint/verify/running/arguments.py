@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any
 
 import numpy
@@ -13,15 +14,11 @@ import torch
 from triton_mutlint.lowering.lower import flat_args
 from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
 from triton_mutlint.verify.running.memory import DIMENSIONS, Allocation, RunMemory, element_bytes, filled, scalar_value
-from triton_mutlint.verify.wire import Job, RunCase
+from triton_mutlint.verify.wire import Job, RefusedError, RunCase
 
 ELEMENTS = {"cpu": 1 << 16, "cuda": 1 << 18}  # of a tensor whose size nobody gave
 _LEADS_TO = 1 << 14  # elements of 8 bytes behind each address
 _SPREAD = 1 << 10  # bytes between two addresses of a table
-
-
-class RefusedError(Exception):
-    """Arguments that cannot be made; the message says why."""
 
 
 @dataclass
@@ -89,9 +86,7 @@ def _refuse_unknown(job: Job, leaves: Mapping[str, ArgType]) -> None:
 
 def _memory(made: RunArguments, job: Job, run: RunCase, name: str, kind: PointerType | DescriptorType) -> None:
     shape = _shape(job, name, kind)
-    count = 1
-    for extent in shape:
-        count *= extent
+    count = prod(shape)
     size = element_bytes(kind.element)
     if count * size > job.settings.memory << 20:
         raise RefusedError(f"{name} of shape {list(shape)} has {count * size >> 20} MiB, "
