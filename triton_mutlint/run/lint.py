@@ -14,7 +14,6 @@ from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.lowering.lower import Lowerer
 from triton_mutlint.lowering.target import resolve_targets
 from triton_mutlint.lowering.triton_api import column_base, deep_calls, preload
-from triton_mutlint.process.harmless import harmless
 from triton_mutlint.process.inputs import current
 from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.rules import NAMES
@@ -176,9 +175,9 @@ class Run:
         return failed(kernel, found, targets) if isinstance(found, Failure) else found
 
     def attempt(self, kernel: Kernel, work: Callable[[], T]) -> T | Failure:
-        """What `work` gives of a kernel, or why it gives nothing; it may take its time, and changes nothing outside."""
+        """What `work` gives of a kernel, or why it gives nothing; it may take its time."""
         try:
-            with watched(self.request.timeout), harmless():
+            with watched(self.request.timeout):
                 return work()
         except TooLongError as error:
             return _too_long(error, kernel)
