@@ -23,13 +23,11 @@ def _job(**changes: object) -> OpJob:
 
 
 def _tried(job: OpJob, takes: list[OpParameter], takes_all: bool = True) -> list[Case]:
-    tried = cases(job, takes)
-    found = [next(tried)]
-    for _ in range(60):
-        try:
-            found.append(tried.send(takes_all))
-        except StopIteration:
-            break
+    found: list[Case] = []
+    taken: list[Case] = []
+    for case in islice(cases(job, takes, taken), 61):
+        found.append(case)
+        taken += [case] * takes_all
     return found
 
 

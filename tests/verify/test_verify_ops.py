@@ -31,8 +31,8 @@ from triton_mutlint.types import (
 )
 from triton_mutlint.verify import formats, text
 from triton_mutlint.verify.model import Agreement, OpOutcome, Outcome, Subject, VerifyReport
-from triton_mutlint.verify.ops.judging import outcome_of
 from triton_mutlint.verify.ops.subjects import importable, is_wanted, named, subject_of, words
+from triton_mutlint.verify.ops.verifying import outcome_of
 from triton_mutlint.verify.wire import EAGER, FAKE, Finished, OpJob, RunResult, Settings
 
 HERE = Location("ops.py", 3)

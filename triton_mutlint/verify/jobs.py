@@ -62,12 +62,15 @@ def cases_of(file: FileResult, kernel: Kernel, report: KernelReport, seen: Seen,
         return Cases()
     given = _given(kernel, specs)
     variants: list[VariantCase] = []
-    for variant, effects in _spread(_distinct(seen), MAX_VARIANTS):
+    each = list({tuple((n, str(a)) for n, a in v.args.items()): (v, e) for v, e in reversed(seen)}.values())[::-1]
+    most = min(len(each), MAX_VARIANTS)  # evenly from all of them: neighbours are alike
+    for variant, effects in (each[i * len(each) // most] for i in range(most)):
         texts = _texts(kernel, variant)
         if isinstance(texts, str):
             return Cases(refused=texts)
         variants.append(_case(variant, effects, texts))
-    grids = [tuple(tuple(g) for g in _grids(given.get("grid"))) or GRIDS] * len(variants)
+    grid = given.get("grid") or GRIDS
+    grids = [tuple(map(tuple, grid if isinstance(grid[0], (list, tuple)) else [grid]))] * len(variants)
     recorded = list(_recorded(kernel, variants, given.get("launches", ()), analyze))
     return Cases((*variants, *(case for _, case, _ in recorded)), (*grids, *(grid for *_, grid in recorded)),
                  tuple(number for number, *_ in recorded), _addresses(file, report, [v for v, _ in seen]))
@@ -97,26 +100,8 @@ def _given(kernel: Kernel, specs: Specs) -> Mapping[str, Any]:
     return (entry.verify if entry is not None else None) or EMPTY
 
 
-def _grids(given: Any) -> list[list[int]]:
-    if not given:
-        return []
-    return given if isinstance(given[0], list) else [given]
-
-
 def _shape(given: Any) -> tuple[int, ...]:
     return tuple(given) if isinstance(given, list) else (int(given),)
-
-
-def _distinct(seen: Seen) -> Seen:
-    """Each variant once: every target lowers them all."""
-    return list({tuple((n, str(a)) for n, a in v.args.items()): (v, e) for v, e in reversed(seen)}.values())[::-1]
-
-
-def _spread(seen: Seen, most: int) -> Seen:
-    """At most `most`, evenly from all of them: neighbours are alike."""
-    if len(seen) <= most:
-        return seen
-    return [seen[i * len(seen) // most] for i in range(most)]
 
 
 def _texts(kernel: Kernel, variant: Variant) -> dict[str, str] | str:
@@ -153,7 +138,8 @@ def _recorded(kernel: Kernel, variants: Sequence[VariantCase], launches: Sequenc
         same = next((v for v in variants if v.args == args), None)
         predicted = (same.written, same.through) if same else _predicted(args, kernel, analyze)
         if predicted is not None:
-            shapes = {n: _limited(_shape(s)) for n, s in launch.get("shapes", {}).items()}
+            shapes = {n: _shape(s) for n, s in launch.get("shapes", {}).items()}
+            shapes = {n: (min(s[0], _ELEMENTS),) if len(s) == 1 else s for n, s in shapes.items()}  # not of descriptors
             case = VariantCase(args, *predicted, label="recorded", shapes=shapes)
             yield number, case, (_cut(launch["grid"]),) if "grid" in launch else GRIDS
 
@@ -166,11 +152,6 @@ def _predicted(args: Mapping[str, str], kernel: Kernel,
         return None
     may = tuple(sorted(p.name for p in report.parameters if p.mutation is not Mutation.UNWRITTEN))
     return may, tuple(sorted({write.through for write in report.indirect_writes}))
-
-
-def _limited(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """A flat tensor's size, cut; a descriptor's shape as it is."""
-    return (min(shape[0], _ELEMENTS),) if len(shape) == 1 else shape
 
 
 def _cut(grid: Sequence[int]) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -18,7 +18,6 @@ from triton_mutlint.verify.ops.interpreted import capture_interpreted
 from triton_mutlint.verify.ops.observing import observed
 from triton_mutlint.verify.ops.paths import follow
 from triton_mutlint.verify.running.child import attempted
-from triton_mutlint.verify.running.runtime import take_first_config
 from triton_mutlint.verify.wire import COMPILING, EAGER, TRIES, Case, OpJob, RefusedError, RunResult
 
 _FRUITLESS = 60  # calls that the op refuses, one after the other, before no more are tried
@@ -28,18 +27,11 @@ _FOR_GPUS = ("CUDA", "PrivateUse1", "XPU")
 
 @dataclass
 class _Tried:
-    """The calls that were made so far."""
+    """The calls that are left to try, those that the op took, and those that paths are run with."""
 
-    more: Generator[Case, bool, None]
-    took: bool | None = None  # whether the op took the last one; None before the first
+    more: Iterator[Case]
+    taken: list[Case]
     good: list[tuple[int, Case]] = field(default_factory=list)  # those that write most come first, once sorted
-
-    def following(self) -> Case | None:
-        """Another call; None when there are no more."""
-        try:
-            return next(self.more) if self.took is None else self.more.send(self.took)
-        except StopIteration:
-            return None
 
 
 def loaded(job: OpJob) -> Callable[[int], RunResult]:
@@ -48,13 +40,18 @@ def loaded(job: OpJob) -> Callable[[int], RunResult]:
     op = _loaded(job)
     if job.settings.device == "cpu":
         capture_interpreted(job.pointers, job.written)
-    tried = _Tried(cases(job, op.takes))
+    taken: list[Case] = []
+    tried = _Tried(cases(job, op.takes, taken), taken)
     return lambda number: (_eager if job.runs[number] == EAGER else _on_path)(job, op, number, tried)
 
 
 def make_repeatable() -> None:
-    """Have code do the same every time it is run."""
-    take_first_config()
+    """Have code do the same every time it is run; autotuning takes the first config that is left, and runs no other."""
+    tuner = importlib.import_module("triton.runtime.autotuner").Autotuner
+    prune = tuner.prune_configs
+    tuner.prune_configs = lambda self, given: list(prune(self, given))[:1]
+    tuner._bench = lambda self, *args, config, **meta: [1.0, 1.0, 1.0]
+    tuner.check_disk_cache = lambda self, key, configs, bench: bench()  # it asks the driver for a target
     torch.use_deterministic_algorithms(True, warn_only=True)  # fills what nobody wrote: it would differ by chance
 
 
@@ -124,15 +121,16 @@ def _eager(job: OpJob, op: CallableOp, number: int, tried: _Tried) -> RunResult:
     for _ in range(_FRUITLESS):
         if time.monotonic() > end:
             break
-        case = tried.following()
+        case = next(tried.more, None)
         if case is None:
             break
         result = replace(attempted(job.settings, number, job.settings.timeout,
                                    partial(observed, job, op, number, case), job.roots), given=case)
-        tried.took = result.status == "ok"
-        if tried.took and not result.outside:  # what overwrites memory beside its arguments is not run unguarded
-            tried.good.append((-len(result.changed), case))
-        if tried.took or result.status in ("timeout", "fault"):
+        if result.status == "ok":
+            tried.taken.append(case)
+            if not result.outside:  # what overwrites memory beside its arguments is not run unguarded
+                tried.good.append((-len(result.changed), case))
+        if result.status in ("ok", "timeout", "fault"):
             break
     return result
 

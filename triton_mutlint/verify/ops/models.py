@@ -20,7 +20,7 @@ from triton_mutlint.verify.ops.paths import against_eager, compiled_by, first_di
 from triton_mutlint.verify.running.child import attempted
 from triton_mutlint.verify.wire import ONNX, ModelJob, RefusedError, RunResult
 
-_BUILTIN = ("aten", "prims", "prim", "higher_order", "profiler")
+_BUILTIN = ("", "aten", "prims", "prim", "higher_order", "profiler")
 Compile = Callable[[Any, tuple[Any, ...]], Any]
 
 
@@ -90,7 +90,8 @@ def _onnx(translations: Any, module: Any, inputs: tuple[Any, ...]) -> Any:
 def _parting(module: Any, inputs: tuple[Any, ...], compiled: Compile, job: ModelJob) -> tuple[str, int]:
     """The first op after which the path's values differ from eager's, by bisection, and which call it is."""
     graph, passed = _captured(module, inputs)
-    calls = [node for node in graph.graph.nodes if node.op == "call_function" and _namespace(node) not in _BUILTIN]
+    calls = [node for node in graph.graph.nodes
+             if node.op == "call_function" and _name(node).partition("::")[0] not in _BUILTIN]
     low, high = 0, len(calls)  # after `low` calls values are alike; after `high` they are not, if the model tells
     while low < high:
         middle = (low + high) // 2
@@ -130,10 +131,6 @@ def _until(graph: Any, last: Any) -> Any:
     shown = [known[n] for n in (*last.all_input_nodes, last) if isinstance(n.meta.get("example_value"), torch.Tensor)]
     found.output(tuple(shown))
     return torch.fx.GraphModule(graph, found)
-
-
-def _namespace(node: Any) -> str:
-    return _name(node).partition("::")[0] if "::" in _name(node) else "aten"
 
 
 def _name(node: Any) -> str:

@@ -16,8 +16,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from triton_mutlint.verify.ops.arguments import CallableOp, element_name, made, one_value, tensor_text, tensors_in
-from triton_mutlint.verify.running import runtime
 from triton_mutlint.verify.running.memory import Allocation, RunMemory
+from triton_mutlint.verify.running.runtime import watching
 from triton_mutlint.verify.wire import Case, OpJob, RunResult
 
 FILLS = (0, 1)
@@ -56,9 +56,10 @@ def _once(job: OpJob, op: CallableOp, case: Case, fill: int) -> _Seen:
     if op.gradients is not None:
         differentiable(given)
     before = {name: [_looks(t) for t in tensors_in(value)] for name, value in given.items()}
-    with _stores(job, memory), _Writes(memory), _reaching(job) as reached, _marking(memory) as marked:
+    with watching(memory), _Writes(memory), _reaching(job) as reached, _marking(memory) as marked:
         result = op.call(**given)
-        early = _written(memory)
+        _wait(memory)
+        early = {_argument(r) for r in memory if r.is_touched or r.changed()}
         if op.gradients is not None:
             raised = _backward(op, given, result, memory, fill)
     _wait(memory)
@@ -66,17 +67,13 @@ def _once(job: OpJob, op: CallableOp, case: Case, fill: int) -> _Seen:
     changed |= {name for name, value in given.items() if before[name] != [_looks(t) for t in tensors_in(value)]}
     held = {r.raw.untyped_storage().data_ptr(): _argument(r) for r in memory}
     allowed = [r.alias_info is not None for r in op.schema.returns] if op.schema is not None else []
-    returned = {held[t.untyped_storage().data_ptr()] for i, one in enumerate(_results(result))
+    results = result if isinstance(result, tuple) else (result,)
+    returned = {held[t.untyped_storage().data_ptr()] for i, one in enumerate(results)
                 for t in tensors_in(one) if not (allowed[i:i + 1] or [False])[0]
                 and t.untyped_storage().data_ptr() in held}
     unmarked = early - marked if op.gradients is not None else set()
     return _Seen(early, unmarked, changed, {_argument(r) for r in memory if r.is_touched}, returned,
                  {_argument(r): r.spilled() for r in memory if r.spilled()}, reached, raised)
-
-
-def _written(memory: RunMemory) -> set[str]:
-    _wait(memory)
-    return {_argument(r) for r in memory if r.is_touched or r.changed()}
 
 
 def _wait(memory: RunMemory) -> None:
@@ -115,10 +112,6 @@ def differentiable(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-def _results(result: Any) -> list[Any]:
-    return list(result) if isinstance(result, tuple) else [result]
-
-
 def _looks(tensor: torch.Tensor) -> tuple[Any, ...]:
     """What a caller sees of a tensor besides its elements: `t_` and `set_` change that."""
     return tuple(tensor.shape), tensor.stride(), tensor.data_ptr()
@@ -126,17 +119,6 @@ def _looks(tensor: torch.Tensor) -> tuple[Any, ...]:
 
 def _argument(region: Allocation) -> str:
     return region.label.partition("[")[0]
-
-
-@contextmanager
-def _stores(job: OpJob, memory: RunMemory) -> Iterator[None]:
-    """Note what kernels store to: under the interpreter, each store is seen."""
-    if job.settings.device == "cpu":
-        runtime.watch(memory)
-    try:
-        yield
-    finally:
-        runtime.watch(None)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from triton_mutlint.types import ArgType, Kernel, SourceFile
 from triton_mutlint.verify.running.arguments import RunArguments, arguments
 from triton_mutlint.verify.running.child import arena, attempted
 from triton_mutlint.verify.running.memory import DIMENSIONS, RunMemory, difference
+from triton_mutlint.verify.running.runtime import watching
 from triton_mutlint.verify.wire import STRAY, Difference, Job, RefusedError, RunCase, RunResult
 
 _TOLERANCE = 1e-5  # of kernels on clones against those in place
@@ -30,11 +31,8 @@ def loaded(job: Job) -> Callable[[int], RunResult | None]:
         case = job.runs[number]
         if _as_slow(case, late):
             return None
-        try:
-            result = attempted(job.settings, number, job.settings.timeout,
-                               partial(_run, job, number, kernel, types[case.variant]))
-        finally:
-            _watch(job, None)
+        result = attempted(job.settings, number, job.settings.timeout,
+                           partial(_run, job, number, kernel, types[case.variant]))
         late.extend([case] * (result.status == "timeout"))
         return result
 
@@ -90,20 +88,12 @@ def _run(job: Job, number: int, kernel: Kernel, types: Mapping[str, ArgType]) ->
     return replace(seen, leaked=leaked, differences=differences)
 
 
-def _watch(job: Job, memory: RunMemory | None) -> None:
-    if job.settings.device == "cpu":
-        from triton_mutlint.verify.running import runtime
-
-        runtime.watch(memory)
-
-
 def _launch(job: Job, run: RunCase, kernel: Kernel, made: RunArguments, args: Mapping[str, Any]) -> None:
-    _watch(job, made.memory)
     options = job.variants[run.variant].options if job.settings.device == "cuda" else {}
-    kernel.jit[run.grid](**args, **options)
+    with watching(made.memory):
+        kernel.jit[run.grid](**args, **options)
     if job.settings.device == "cuda":
         torch.cuda.synchronize()
-    _watch(job, None)
 
 
 def _observed(number: int, made: RunArguments) -> RunResult:

@@ -137,7 +137,9 @@ class _Server:
             self._end(number, Finished(refused=f"loading it for a run failed: {loss.reason}"))
             return ()
         if state.running.run not in {result.run for result in state.results}:
-            state.results.append(RunResult(state.running.run, *_status(loss, state.running)))
+            why = ("timeout", f"still running after {state.running.seconds:g} s, and did not stop")
+            why = why if loss.is_late else ("fault", loss.reason.partition(":")[0])
+            state.results.append(RunResult(state.running.run, *why))
         left = tuple(run for run in wanted if run > state.running.run)
         if left and state.lost < self._jobs[number].most_lost:
             return [(number, left)]
@@ -148,12 +150,6 @@ class _Server:
         results = sorted(self._states[number].results, key=lambda result: result.run)
         pickle.dump((number, replace(finished, results=tuple(results))), self._out)
         self._out.flush()
-
-
-def _status(loss: Lost, begun: Begun) -> tuple[str, str]:
-    if loss.is_late:
-        return "timeout", f"still running after {begun.seconds:g} s, and did not stop"
-    return "fault", loss.reason.partition(":")[0]
 
 
 if __name__ == "__main__":
