@@ -112,11 +112,7 @@ def _doubts_of(name: str, doubts: Doubts, hidden: bool, addresses: Set[str], beh
             yield UnanalyzableOp("store", "", reason, (name,), Location(file, line),
                                  f"give {names} in the spec under `globals:`")
             return
+        shown = f" (guessed: {', '.join(guesses[:_SHOWN])}{', …' if len(guesses) > _SHOWN else ''})" if guesses else ""
         yield UnanalyzableOp("store", "", reason, (name,), Location(file, line),
-                             f"give the arguments that decide it in the spec{_among(guesses)}; "
+                             f"give the arguments that decide it in the spec{shown}; "
                              "a list of values gives a variant each")
-
-
-def _among(names: Sequence[str]) -> str:
-    shown = [*names[:_SHOWN], *(["…"] if len(names) > _SHOWN else [])]
-    return f" (guessed: {', '.join(shown)})" if names else ""

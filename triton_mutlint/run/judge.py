@@ -62,20 +62,16 @@ def _reported(run: Run, files: Sequence[FileResult], failures: Sequence[tuple[st
     notes = [f"helper, analysed where it is called: {at.file}:{at.line} {name}" for at, name in listed]
     lowered = any(report.origin is not Origin.COMPILED for report in reports)
     newer = newer_than_tested() if lowered else ""
+    open_ = unavailable() if run.request.confine == "auto" else ""  # linted code could do more than it should
+    open_ = open_ and f"linted code is not confined: {open_}; docs/security.md says what that means"
     return Report(
         Environment(triton_version() if lowered else None, tuple(dict.fromkeys(t for r in reports for t in r.targets))),
         tuple(reports), _findings(run, files, failures, ops),
         files=sum(bool(f.reports or f.helpers or f.failures) for f in files), helpers=len(helpers),
-        notes=(*filter(None, (newer, _not_confined(run.request))), *notes, *(n for f in files for n in f.notes),
+        notes=(*filter(None, (newer, open_)), *notes, *(n for f in files for n in f.notes),
                *op_notes),
         ops=ops,
     )
-
-
-def _not_confined(request: Request) -> str:
-    """A note where linted code could do more than it should, and nobody asked for that."""
-    why = unavailable() if request.confine == "auto" else ""
-    return f"linted code is not confined: {why}; docs/security.md says what that means" if why else ""
 
 
 def _findings(run: Run, files: Sequence[FileResult], failures: Sequence[tuple[str, Failure]],

@@ -180,7 +180,9 @@ class Run:
             with watched(self.request.timeout):
                 return work()
         except TooLongError as error:
-            return _too_long(error, kernel)
+            hint = ("`tl.static_range` and recursion by constexpr repeat what they hold: give smaller constexprs in "
+                    "the spec, fewer variants (--max-variants) or more time (--timeout)")
+            return Failure(Stage.LOWER, f"{kernel.name} is {error}", kernel.location, hint, lacks="arguments")
         except StageError as error:
             return shown(error.failure, self.request.cwd)
         except UsageError:
@@ -204,12 +206,6 @@ class Run:
         if entry is not None and entry.targets and not self.request.targets:
             return tuple(parse_target(t.name, "spec") for t in entry.targets)
         return self._default_targets
-
-
-def _too_long(error: TooLongError, kernel: Kernel) -> Failure:
-    hint = ("`tl.static_range` and recursion by constexpr repeat what they hold: give smaller constexprs in the "
-            "spec, fewer variants (--max-variants) or more time (--timeout)")
-    return Failure(Stage.LOWER, f"{kernel.name} is {error}", kernel.location, hint, lacks="arguments")
 
 
 def settled(files: Sequence[FileResult], request: Request, specs: Specs) -> tuple[FileResult, ...]:

@@ -149,8 +149,11 @@ class _File:
                                   crashed=True)
                 self.reports[index] = failed(kernel, failure)
                 self.noted.spoiled += 1
-        reports = [(kernel, self.reports[i]) for i, kernel in enumerate(self.result.listed) if i in self.reports]
-        return replace(self.result, reports=(*reports, *((None, r) for r in _unloaded(self.result))))
+        reports: list[tuple[Kernel | None, KernelReport]] = [
+            (kernel, self.reports[i]) for i, kernel in enumerate(self.result.listed) if i in self.reports]
+        reports += [(None, KernelReport(name, _definition(self.source, name, failure), Status.FAILED, failure=failure))
+                    for name, failure in self.result.failures if name]
+        return replace(self.result, reports=tuple(reports))
 
 
 def lint_files(sources: Sequence[SourceFile], work: Work, request: Request, progress: Progress, jobs: int = 0,
@@ -226,13 +229,6 @@ def _parts(files: Mapping[int, _File], jobs: int) -> list[Part]:
         of = files[number].parts = min(jobs, -(-length * jobs * 2 // total)) if jobs > 1 else 1
         parts.extend((length / of, Part(number, first, of)) for first in range(of))
     return [part for _, part in (sorted(parts, key=lambda p: -p[0]) if jobs > 1 else parts)]
-
-
-def _unloaded(file: FileResult) -> Iterator[KernelReport]:
-    """A report on each kernel of a file that could not be loaded."""
-    for name, failure in file.failures:
-        if name:
-            yield KernelReport(name, _definition(file.source, name, failure), Status.FAILED, failure=failure)
 
 
 def _definition(source: SourceFile, name: str, failure: Failure) -> Location:
