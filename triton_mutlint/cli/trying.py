@@ -37,15 +37,12 @@ class Tried:
         return replace(report, findings=tuple(map(self._held, report.findings)))
 
     def _held(self, finding: Finding) -> Finding:
-        seen = self._seen(finding)
+        outcome = self._outcomes.get(_loses(finding))
+        seen = sum(a.seen for a in outcome.parameters if a.name == finding.parameter) if outcome is not None else 0
         if not seen:
             return finding
         why = f"{plural(seen, 'run')} of `{finding.op}` changed `{finding.parameter}`"
         return replace(finding, changes=(), unfixed=why)
-
-    def _seen(self, finding: Finding) -> int:
-        outcome = self._outcomes.get(_loses(finding))
-        return sum(a.seen for a in outcome.parameters if a.name == finding.parameter) if outcome is not None else 0
 
     def said(self, findings: Sequence[Finding]) -> str:
         """What runs say of a fix that settles these findings."""

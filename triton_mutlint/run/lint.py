@@ -157,21 +157,18 @@ class Run:
 
         With one that `is_delicate`, no other guesses are tried than those of its plan.
         """
-        targets = self._targets(entry)
-        comparison = None
-        if self.request.torch:
-            from triton_mutlint.run.comparing import Comparison  # here: few ask for it, and it imports much
+        targets, tools = self._targets(entry), replace(self.tools, may_try=not is_delicate)
 
-            comparison = Comparison()
-        tools = replace(self.tools, may_try=not is_delicate)
-
-        def analyzed() -> KernelReport:
+        def analyzed(compare: Observe | None = None) -> KernelReport:
             plan = self.plan(file, kernel, entry)
-            if comparison is None:
-                return analyze_kernel(kernel, plan, targets, tools)
-            return comparison.added(analyze_kernel(kernel, plan, targets, replace(tools, compare=comparison.observe)))
+            return analyze_kernel(kernel, plan, targets, replace(tools, compare=compare))
 
-        found = self.attempt(kernel, analyzed)
+        work = analyzed
+        if self.request.torch:
+            from triton_mutlint.run.comparing import compared  # here: few ask for it, and it imports much
+
+            work = partial(compared, analyzed)
+        found = self.attempt(kernel, work)
         return failed(kernel, found, targets) if isinstance(found, Failure) else found
 
     def attempt(self, kernel: Kernel, work: Callable[[], T]) -> T | Failure:
