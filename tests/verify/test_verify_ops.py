@@ -31,7 +31,7 @@ from triton_mutlint.types import (
 )
 from triton_mutlint.verify import formats, text
 from triton_mutlint.verify.model import Agreement, OpOutcome, Outcome, Subject, VerifyReport
-from triton_mutlint.verify.ops.subjects import importable, is_wanted, named, subject_of, words
+from triton_mutlint.verify.ops.subjects import importable, named, subject_of, words
 from triton_mutlint.verify.ops.verifying import outcome_of
 from triton_mutlint.verify.wire import EAGER, FAKE, Finished, OpJob, RunResult, Settings
 
@@ -54,11 +54,6 @@ def test_what_an_argument_names(tmp_path: Path) -> None:
         named("pkg.nothing:rope", tmp_path)
     assert importable(tmp_path / "pkg" / "ops.py") == (tmp_path, "pkg.ops")
     assert importable(tmp_path / "pkg" / "__init__.py") == (tmp_path, "pkg")
-
-
-@pytest.mark.parametrize(("wanted", "is_it"), [("", True), ("lib::rope", True), ("rope", True), ("lib", False)])
-def test_which_op_is_meant(wanted: str, is_it: bool) -> None:
-    assert is_wanted("lib::rope", wanted) is is_it
 
 
 def test_words_are_what_the_function_compares_with(tmp_path: Path) -> None:

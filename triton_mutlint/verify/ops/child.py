@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import torch
@@ -64,7 +65,7 @@ def _loaded(job: OpJob) -> CallableOp:
     sys.path[:0] = job.roots
     module = importlib.import_module(job.module)
     if job.is_function:
-        return callable_function(getattr(module, job.name.rpartition(":")[2]), job.pointers)
+        return callable_function(attrgetter(job.name.rpartition(":")[2])(module), job.pointers)
     namespace, _, rest = job.name.partition("::")
     base, _, overload = rest.partition(".")
     found = getattr(getattr(torch.ops, namespace), base, None)
