@@ -34,7 +34,7 @@ def document(report: Report) -> dict[str, Any]:
         "ops": [_op(op) for op in report.ops],
         "findings": [{**fields(f, "rule name severity message"), **_place(f.location),
                       **fields(f, "kernel op parameter suppressed")} for f in report.findings],
-        "summary": fields(summarize(report), "files kernels analyzed failed errors warnings"),
+        "summary": summarize(report),
     }
 
 

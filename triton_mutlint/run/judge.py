@@ -108,8 +108,7 @@ def _findings(run: Run, files: Sequence[FileResult], failures: Sequence[tuple[st
     unnamed = [(file.source.display, failure) for file in files for name, failure in file.failures if not name]
     return judge(RunSubject(
         tuple(subjects), linted, (*failures, *unnamed),
-        tuple(stale(files, request, specs)), request.cwd, request.arguments, snapshot_of(request),
-        baseline_of(request),
+        tuple(stale(files, request, specs)), request.cwd, request.arguments, *compared_with(request),
         lambda allowed: _may_be_elsewhere(allowed, files, request, specs), ops=ops,
     ), request.config)
 
@@ -142,20 +141,11 @@ def _may_be_elsewhere(allowed: Declared, files: Sequence[FileResult], request: R
     return spec is not None and bool(own) and elsewhere(str(allowed.path[1]), own, _root(spec, request))
 
 
-def snapshot_of(request: Request) -> Snapshot | None:
-    """What contracts are compared with; raises UsageError for a file that cannot be read."""
-    if request.snapshot is None:
-        return None
-    path = request.cwd / request.snapshot
-    return read_snapshot(path, display_path(path, request.cwd))
-
-
-def baseline_of(request: Request) -> Baseline | None:
-    """The findings that are accepted; raises UsageError for a file that cannot be read."""
-    if request.baseline is None:
-        return None
-    path = request.cwd / request.baseline
-    return read_baseline(path, display_path(path, request.cwd))
+def compared_with(request: Request) -> tuple[Snapshot | None, Baseline | None]:
+    """What contracts and findings are compared with; raises UsageError for a file that cannot be read."""
+    snapshot, baseline = (given and request.cwd / given for given in (request.snapshot, request.baseline))
+    return (None if snapshot is None else read_snapshot(snapshot, display_path(snapshot, request.cwd)),
+            None if baseline is None else read_baseline(baseline, display_path(baseline, request.cwd)))
 
 
 def stale(files: Sequence[FileResult], request: Request, specs: Specs) -> Iterator[tuple[str, Location]]:

@@ -20,7 +20,7 @@ from triton_mutlint.rules import NAMES
 from triton_mutlint.run.kernel import Observe, Tools, analyze_kernel, failed
 from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.run.plan import Specs, given_files, load_file, plan_kernel, shown, unexpected
-from triton_mutlint.run.workers import At, Part, Reported, lint_files
+from triton_mutlint.run.workers import At, Part, lint_files
 from triton_mutlint.source.jit.launched import launched_in
 from triton_mutlint.source.slicing.tracing import traced
 from triton_mutlint.spec.model import KernelSpec, pattern_parts
@@ -136,7 +136,7 @@ class Run:
             if question is not None:
                 yield at  # that takes its time, too
                 yield question.ask(file, kernel, report)
-            yield Reported(index, report)
+            yield At(index, report=report)
 
     def load(self, source: SourceFile) -> FileResult:
         return load_file(source, self.specs.of(source), self.request)
