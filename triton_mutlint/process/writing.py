@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 from pathlib import Path
 
 from triton_mutlint.basics import UsageError
@@ -35,7 +34,7 @@ def replace_file(target: Path, data: bytes, *, lasting: bool = True) -> None:
     Where the system can, the new file has no name until it is whole, so that a killed process leaves none behind.
     Raises OSError.
     """
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    temporary = target.with_name(f".{target.name}.{os.urandom(4).hex()}")
     is_named, descriptor = _opened(temporary)
     try:
         with os.fdopen(descriptor, "wb") as file:
