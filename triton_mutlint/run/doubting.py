@@ -113,14 +113,9 @@ def _doubts_of(name: str, doubts: Doubts, hidden: bool, addresses: Set[str], beh
             yield UnanalyzableOp("store", "", reason, (name,), Location(file, line),
                                  f"give {names} in the spec under `globals:`")
             return
-        advice = (f"give the arguments that decide it in the spec{_among(guesses)}; "
-                  "a list of values gives a variant each")
+        shown = f" (guessed: {', '.join(guesses[:_SHOWN])}{', …' if len(guesses) > _SHOWN else ''})" if guesses else ""
+        advice = f"give the arguments that decide it in the spec{shown}; a list of values gives a variant each"
         if not guesses:
             reason = "no analysed variant reaches this write, and it is not known what decides whether one does"
             advice = "give the kernel's arguments in the spec, and by `--target` the targets that it is for"
         yield UnanalyzableOp("store", "", reason, (name,), Location(file, line), advice)
-
-
-def _among(names: Sequence[str]) -> str:
-    shown = [*names[:_SHOWN], *(["…"] if len(names) > _SHOWN else [])]
-    return f" (guessed: {', '.join(shown)})" if names else ""

@@ -12,13 +12,13 @@ import io
 import os
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from types import ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
 from triton_mutlint.process.capture import captured
-from triton_mutlint.process.harmless import harmless
 from triton_mutlint.process.inputs import environment, note_data
 from triton_mutlint.process.stamps import refuse_irregular
 from triton_mutlint.process.watchdog import watched
@@ -88,7 +88,7 @@ class Session:
             if self._depth == 0:
                 with contextlib.ExitStack() as stack:
                     for around in (captured(),  # what bypasses Python's streams
-                                   _quiet(), harmless(), self._known(), _fast_yaml(), traced(),
+                                   _quiet(), patched(time, sleep=_no_wait), self._known(), _fast_yaml(), traced(),
                                    patched(importlib, import_module=self._import_module),
                                    surrounded(self._driver, self._inspect), watched(SECONDS)):
                         stack.enter_context(around)
@@ -128,6 +128,10 @@ def _quiet() -> Iterator[None]:
                 os.environ[os.fsdecode(name)] = os.fsdecode(environ[name])
             else:
                 del os.environ[os.fsdecode(name)]
+
+
+def _no_wait(seconds: float) -> None:
+    """Nobody is waited for."""
 
 
 def _fast_yaml() -> contextlib.AbstractContextManager[None]:
