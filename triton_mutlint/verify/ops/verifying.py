@@ -68,7 +68,10 @@ def verify_ops(request: Request, settings: Settings, paths: Sequence[str], outpu
                 for op in report.ops
                 if any(op.is_called(wanted) if wanted else op.kernels or not op.complete or op.form != "function"
                        for _, wanted in asked) and op.location.file in by_name]
-    outcomes = tuple(held(list(_once_each(subjects)), outcome_of, settings, output, progress))
+    last = {subject.report.name: subject for subject in subjects}  # as which an op is called that is registered again
+    subjects = [one if last[one.report.name] is one else
+                Subject(one.report, refused="it is registered again, and that one is called") for one in subjects]
+    outcomes = tuple(held(subjects, outcome_of, settings, output, progress))
     return VerifyReport(settings.device, report.environment.triton, (),
                         (*failures, *_unread(sources), *_not_found(asked, report)), outcomes)
 
@@ -112,14 +115,6 @@ def _not_found(asked: Sequence[tuple[str, str]], report: Report) -> Iterator[tup
         if wanted and not any(op.is_called(wanted) for op in report.ops):
             message = f"no op {wanted!r} is registered here; there are: {', '.join(names) or 'none'}"
             yield f"{path}:{wanted}", Failure(Stage.LOAD, message, Location(path, 1))
-
-
-def _once_each(subjects: Sequence[_Op]) -> Iterator[_Op]:
-    """An op that is registered again can be called but once: as the last registration has it."""
-    last = {subject.report.name: subject for subject in subjects}
-    for subject in subjects:
-        again = last[subject.report.name] is not subject
-        yield Subject(subject.report, refused="it is registered again, and that one is called") if again else subject
 
 
 # --------------------------------------------------------------------------- what runs showed of an op

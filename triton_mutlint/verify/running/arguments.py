@@ -95,14 +95,11 @@ def _memory(made: RunArguments, job: Job, run: RunCase, name: str, kind: Pointer
     elif given == "addresses" or (name in job.addresses and run.fill not in ("zeros", "extreme")):
         region.fill(_addresses(_behind(made.memory, name, run, deep=bool(run.seed % 2)), count))
     else:
-        fill = _safe(run.fill, kind.element, job.settings.device)
+        is_integer = kind.element[0] in "iu" and kind.element not in ("i1", "u1")
+        fill = run.fill
+        if job.settings.device == "cuda" and is_integer and fill in ("ramp", "extreme"):
+            fill = "random"  # integers stay small: as indices, large ones fault or hit another tensor
         region.fill(filled(kind.element, count, fill, run.seed, name, DIMENSIONS[run.size]))
-
-
-def _safe(fill: str, element: str, device: str) -> str:
-    """On a GPU integers stay small: as indices, large ones fault or hit another tensor."""
-    is_integer = element[0] in "iu" and element not in ("i1", "u1")
-    return "random" if device == "cuda" and is_integer and fill in ("ramp", "extreme") else fill
 
 
 def _shape(job: Job, name: str, kind: PointerType | DescriptorType) -> tuple[int, ...]:
