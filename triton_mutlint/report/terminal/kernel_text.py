@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.cells import cell_len as cells
 from rich.text import Text
 
 from triton_mutlint.basics import plural
@@ -18,7 +19,6 @@ from triton_mutlint.report.terminal.style import (
     SEVERITY,
     STRONG,
     Lines,
-    cells,
     clauses,
     clean,
     flow,
