@@ -30,11 +30,11 @@ from triton_mutlint.types import (
 from triton_mutlint.verify.model import (
     Agreement,
     Disagreement,
-    OpOutcome,
     Outcome,
     ParameterOutcome,
     PathOutcome,
     Subject,
+    Verified,
     VerifyReport,
 )
 from triton_mutlint.verify.ops.subjects import importable, named, subject_of
@@ -120,11 +120,11 @@ def _not_found(asked: Sequence[tuple[str, str]], report: Report) -> Iterator[tup
 # --------------------------------------------------------------------------- what runs showed of an op
 
 
-def outcome_of(subject: _Op, finished: Finished | None, device: str) -> OpOutcome:
+def outcome_of(subject: _Op, finished: Finished | None, device: str) -> Verified:
     """The outcome of one op; `finished` is None where nothing was run."""
     op, job = subject.report, subject.job
     if job is None or finished is None:
-        return OpOutcome(op.name, op.location, Outcome.NOT_RUN, device, refused=subject.refused)
+        return Verified(op.name, op.location, Outcome.NOT_RUN, device, refused=subject.refused, kind="op")
     eager = [r for r in finished.results if job.runs[r.run] == EAGER]
     good = [r for r in eager if r.status == "ok"]
     arguments = tuple(_argument(argument, op, job, good) for argument in op.arguments)
@@ -133,12 +133,12 @@ def outcome_of(subject: _Op, finished: Finished | None, device: str) -> OpOutcom
     outcome = Outcome.FAILED if disagreements else Outcome.RAN if good else Outcome.NOT_RUN
     runs = [r if r.status != "ok" or not r.message else replace(r, status="error") for r in eager
             if r.status != "skipped"]
-    return OpOutcome(op.name, op.location, outcome, device, arguments if good else (), len(eager),
-                     **said_of(finished, runs, good), disagreements=disagreements, paths=paths)
+    return Verified(op.name, op.location, outcome, device, arguments if good else (), len(eager),
+                    **said_of(finished, runs, good), disagreements=disagreements, paths=paths, kind="op")
 
 
 def model_outcome(name: str, place: Location, job: ModelJob, finished: Finished,
-                  findings: Sequence[Finding]) -> OpOutcome:
+                  findings: Sequence[Finding]) -> Verified:
     """The outcome of a model: its paths, and the findings on its ops; those on the op after which values part first."""
     paths = tuple(PathOutcome(job.runs[r.run], r.status, _NO_DRIVER.sub(_NEEDS_GPU, r.message), given=r.given)
                   for r in finished.results)
@@ -150,8 +150,8 @@ def model_outcome(name: str, place: Location, job: ModelJob, finished: Finished,
     if told and disagreements:
         disagreements[0] = replace(disagreements[0], help=f"see first: {'; '.join(told)}")
     outcome = Outcome.FAILED if apart else Outcome.NOT_RUN if finished.refused else Outcome.RAN
-    return OpOutcome(name, place, outcome, job.settings.device, disagreements=tuple(disagreements), paths=paths,
-                     refused=finished.refused, findings=told, is_model=True)
+    return Verified(name, place, outcome, job.settings.device, disagreements=tuple(disagreements), paths=paths,
+                    refused=finished.refused, findings=told, kind="model")
 
 
 def _argument(argument: OpArgument, op: OpReport, job: OpJob, good: Sequence[RunResult]) -> ParameterOutcome:
