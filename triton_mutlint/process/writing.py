@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 from pathlib import Path
 
 from triton_mutlint.basics import UsageError
@@ -34,7 +33,7 @@ def replace_file(target: Path, data: bytes, *, lasting: bool = True) -> None:
 
     Raises OSError.
     """
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    temporary = target.with_name(f".{target.name}.{os.urandom(4).hex()}")
     try:
         with temporary.open("xb") as file:
             file.write(data)

@@ -149,6 +149,12 @@ def _fast_yaml() -> contextlib.AbstractContextManager[None]:
     return patched(yaml, safe_load=safe_load)
 
 
+def driven_by(driver: Any) -> contextlib.AbstractContextManager[None]:
+    """In this block Triton has `driver`."""
+    config = importlib.import_module("triton.runtime.driver").driver
+    return patched(config, **dict.fromkeys(vars(config), driver))
+
+
 @contextlib.contextmanager
 def surrounded(driver: Any, inspect: ModuleType) -> Iterator[None]:
     """In this block Triton has `driver`, finds source lines by `inspect`, makes functions that are compiled, also under
@@ -156,14 +162,12 @@ def surrounded(driver: Any, inspect: ModuleType) -> Iterator[None]:
 
     Up to Triton 3.3 the decorator `autotune` asks the driver for its benchmarker, so there must be one.
     """
-    # by sys.modules: the packages rebind both names to objects
-    config = importlib.import_module("triton.runtime.driver").driver
-    jit = importlib.import_module("triton.runtime.jit")
+    jit = importlib.import_module("triton.runtime.jit")  # by sys.modules: the package rebinds the name to an object
     registry = vars(jit).get("_triton_jit_function_registry", {})  # it would keep every linted file alive
     before, interpreted = len(registry), os.environ.get(_INTERPRET)
     knobs = getattr(sys.modules.get("triton"), "knobs", None)
     with contextlib.ExitStack() as stack:
-        stack.enter_context(patched(config, **dict.fromkeys(vars(config), driver)))
+        stack.enter_context(driven_by(driver))
         stack.enter_context(patched(jit, inspect=inspect))
         stack.enter_context(patched(jit.KernelInterface, __getitem__=_launched))
         if knobs is not None and knobs.runtime.interpret:
