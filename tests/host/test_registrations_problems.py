@@ -169,7 +169,7 @@ def test_schemas_that_fit(tmp_path: Path, schema: str, function: str) -> None:
          "the schema marks `x` as a mutated tensor; for `f` (line 8) it is none"),
         ("(Tensor x, Tensor x) -> ()", "def f(x, y): ...", "the schema names the argument `x` twice"),
         ("(Tensor x, Tensor(a! out) -> ()", "def f(x, out): ...",
-         "the schema of `a::f` cannot be read: expected `)`, not `out` (column 23)"),
+         "the schema of `a::f` cannot be read: a bracket is not closed (column 33)"),
     ],
 )
 def test_schemas_that_do_not(tmp_path: Path, schema: str, function: str, message: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 
@@ -22,7 +22,6 @@ from triton_mutlint.host.registrations.things import (
 )
 from triton_mutlint.host.registrations.torch_registering import TorchRegistering
 from triton_mutlint.host.state.core import Kernels, World
-from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.groups import Arguments
 from triton_mutlint.host.values.values import (
     ClassValue,
@@ -63,22 +62,12 @@ class RegisteringNames(TorchRegistering):
         applied = self.call(maker, Arguments((value,)), decorator)
         return value if is_unknown(applied) or not (applied.things or applied.cells) else applied
 
-    def _s_classdef(self, node: ast.ClassDef) -> State:
-        self.here.captured = True
-        self.world.shared.members[id(node)] = self.class_body(node)
-        made = ClassValue(self.here.module, node, self.closure)
-        self.state.put(self.scope_of(node.name), node.name, thing(made))
-        for base in self.order(made)[1:]:
-            hook = self._own_member(base, "__init_subclass__")
-            if hook is not None:  # a class method, with or without its decorator
-                given = {k.arg: self.evaluate(k.value) for k in node.keywords if k.arg not in (None, "metaclass")}
-                self.call(hook, Arguments((thing(made),), {str(name): value for name, value in given.items()}), node)
-                break
-        value = thing(made)
-        for decorator in reversed(node.decorator_list):
-            value = self.decorated(decorator, value)
-        self.state.put(self.scope_of(node.name), node.name, value)
-        return self.state
+    def handed(self, given: Iterable[Value], node: ast.AST, *certain: str, beside: Iterable[Value] = (),
+               deep: bool = False) -> None:
+        """Special methods that Python may call register nothing."""
+
+    def hold_members(self, made: ClassValue, bound: Mapping[str, Value]) -> None:
+        self.world.shared.members[id(made.node)] = bound
 
     def _of_thing(self, owner: Thing, name: str, node: ast.AST) -> Value:
         if name in ("__name__", "__qualname__"):
