@@ -46,7 +46,7 @@ from triton_mutlint.types import (
 
 INDENT = 2
 _BEHIND = INDENT + 5  # where what follows the rwa column starts
-NAME_LIMIT, TYPE_LIMIT = 24, 28  # cells; longer ones push the rest of their row aside
+TYPE_LIMIT = 28  # cells; a longer type, or a name of half a line, pushes the rest of its row aside
 
 
 def parameter_table(kernel: KernelReport, options: RenderOptions) -> Lines:
@@ -57,7 +57,7 @@ def parameter_table(kernel: KernelReport, options: RenderOptions) -> Lines:
     rows = [p for p in kernel.parameters
             if options.verbose or p.kind in (ParameterKind.POINTER, ParameterKind.DESCRIPTOR)
             or p.reads or p.writes or p.atomics or p.mutation is not Mutation.UNWRITTEN]
-    names = max((cells(p.name) for p in rows if cells(p.name) <= NAME_LIMIT), default=0)
+    names = max((cells(p.name) for p in rows if cells(p.name) <= options.width // 2 - _BEHIND), default=0)
     types = max((cells(p.type) for p in rows if cells(p.type) <= TYPE_LIMIT), default=0)
     indent = min(_BEHIND + names + types + 4, options.width // 2)
     lines: Lines = []
