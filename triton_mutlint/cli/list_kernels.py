@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from triton_mutlint.basics import flat, plural, visible
-from triton_mutlint.cli.shell.asked import CONTEXT, asked, config_in_force, refuse_stdin, shared
+from triton_mutlint.cli.shell.asked import CONTEXT, asked, refuse_stdin, shared
 from triton_mutlint.cli.shell.output import Progress, fitted, write_stdout
 from triton_mutlint.config.request import Request
 from triton_mutlint.run.lint import Question, Run
@@ -43,7 +43,7 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
     Exit code: 0, or 1 when a file could not be loaded.
     """
     refuse_stdin(paths, "list")
-    request = asked(paths, config_in_force(options), options)
+    request = asked(paths, options)
     with Progress() as progress:
         rows = list_kernels(request, progress)
     if options["format_"] == "json":

@@ -65,7 +65,7 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
     # Nothing to hold the kernels against: only what failed is a finding.
     config = replace(config, select=("TML901", "TML902"), ignore=(), extend_select=(), per_file_ignores=EMPTY,
                      severity=EMPTY, snapshot=None, baseline=None, require_spec=False)
-    request = asked(paths, config, options)
+    request = asked(paths, options, config)
     with Progress() as progress:
         report = engine.run(request, progress)
     contracts = _written(report, request, path)

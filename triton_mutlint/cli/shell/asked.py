@@ -141,11 +141,14 @@ _EXCLUSIVE = (
 _SELECTORS = ("select", "extend_select", "ignore")
 
 
-def asked(paths: tuple[str, ...], config: Config, options: Mapping[str, Any]) -> Request:
+def asked(paths: tuple[str, ...], options: Mapping[str, Any], config: Config | None = None) -> Request:
     """What the engine is asked, options and configuration merged; what an option leaves open is as usual.
+
+    Without a `config`, it is the one that is in force with these options.
 
     Raises click.UsageError for options that exclude each other.
     """
+    config = config or config_in_force(options)
     for one, other in _EXCLUSIVE:
         if options.get(one) and options.get(other):
             flags = [f"--{name.removesuffix('_file').replace('_', '-')}" for name in (one, other)]
