@@ -9,7 +9,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import pytest
@@ -36,7 +36,7 @@ def modules() -> dict[str, Path]:
     return found
 
 
-@lru_cache(maxsize=None)
+@cache
 def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
