@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
 from triton_mutlint.host.modules.changes import Rebinding
@@ -46,6 +47,7 @@ class HostModules:
                          for source in self._known.values() if may_set(source.text)]
         self._naming: dict[str, list[tuple[SourceFile, bool]]] = {}  # those of them that name a file or folder
         self._owners: dict[tuple[Path, tuple[str, ...], ast.stmt], list[Resolved]] = {}
+        self._where: dict[str, tuple[int, dict[str, list[HostModule]]]] = {}
 
     def module(self, path: Path) -> HostModule | None:
         """The file at `path`; None where it cannot be read or parsed."""
@@ -64,9 +66,18 @@ class HostModules:
 
     def is_changed(self, module: HostModule, names: frozenset[str]) -> bool:
         """Whether code of the files that were read changes in place what `names` at the top of `module` stand for."""
+        elsewhere = self._having("changed_elsewhere")
         return bool(names & module.changed) or any(
-            other is not None and other is not module and names & other.changed_elsewhere
-            for other in self._modules.values())
+            other is not module for name in names for other in elsewhere.get(name, ()))
+
+    def _having(self, names: str) -> Mapping[str, list[HostModule]]:
+        """By name, the files read so far that have it among the `names` of this kind."""
+        done, found = self._where.get(names, (0, {}))
+        for module in filter(None, islice(self._modules.values(), done, None)):
+            for name in getattr(module, names):
+                found.setdefault(name, []).append(module)
+        self._where[names] = len(self._modules), found
+        return found
 
     def is_rebound(self, names: frozenset[str]) -> bool:
         """Whether a file, of those linted or read, gives a variable of another module one of `names` a new value."""
@@ -76,7 +87,8 @@ class HostModules:
         """What gives a top-level name of a file, or an attribute of a class, a new value, in any file of the run."""
         module = of if isinstance(of, HostModule) else of.module
         asked = {name, ""}
-        for store in module.stores:
+        told = f".{name}" in module.text or any(sign in module.text for sign in ("global", *_COMPUTED))
+        for store in module.stores if told else ():
             if store.name in asked and (self._is_of(of, module, store) if store.owner else of is module):
                 yield module, store
         own = module.path.parent.name if module.place.is_package else module.path.stem
@@ -108,12 +120,12 @@ class HostModules:
 
     def is_field_changed(self, name: str) -> bool:
         """Whether code of the files that were read changes in place what an attribute of that name holds."""
-        return any(module is not None and name in module.changed_fields for module in self._modules.values())
+        return name in self._having("changed_fields")
 
     def is_field_given(self, name: str) -> bool:
         """Whether code of the files that were read gives objects an attribute of that name after they were made."""
-        return any(module is not None and not module.given_fields.isdisjoint((name, ""))
-                   for module in self._modules.values())
+        given = self._having("given_fields")
+        return name in given or "" in given
 
     def _read(self, path: Path) -> HostModule | None:
         place = ModulePlace(path, self._finder.folders)
