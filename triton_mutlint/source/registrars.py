@@ -45,6 +45,8 @@ def registering(sources: Sequence[SourceFile], known: Collection[str] = ()) -> t
             elif isinstance(node, ast.Assign):
                 assigned.append(node)
                 passing.extend((name, frozenset(_stands_for(node.value))) for name in _names(node))
+            elif isinstance(node, ast.ImportFrom):
+                passing.extend((a.asname, frozenset([a.name])) for a in node.names if a.asname is not None)
         names |= classes.union(*(_instances(node, classes) for node in assigned))
         count = -1
         while count < len(names):
