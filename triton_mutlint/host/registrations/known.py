@@ -3,45 +3,36 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from triton_mutlint.host.library.library import Interpreter
-from triton_mutlint.host.modules.module import External, HostModule
+from triton_mutlint.host.modules.module import HostModule
 from triton_mutlint.host.registrations.real import BUILTINS, MOST, Element, NotKnownError, Real
 from triton_mutlint.host.registrations.things import (
-    AT_RUN_TIME,
-    Library,
     as_text,
     each_in,
     has_hole,
     hole,
+    is_unknown,
     is_whole,
-    opaque,
-    shown,
     strings,
     written,
 )
 from triton_mutlint.host.state.core import Take
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.groups import Arguments, Cell, defaults, sequence
+from triton_mutlint.host.values.groups import Arguments, Cell, sequence
 from triton_mutlint.host.values.values import (
-    NO_VALUE,
     PLAIN,
     Attribute,
     CellId,
     ClassValue,
-    FunctionValue,
     Value,
-    constant,
     join,
     thing,
 )
 from triton_mutlint.host.values.written import Spot
-
-_SURE = (FunctionValue, ClassValue, Library, HostModule)  # what counts as true
 
 
 class OneByOne(Interpreter):
@@ -109,12 +100,25 @@ class OneByOne(Interpreter):
             return self.block(node.body if certain else node.orelse, self.state)
         return self.both(node)
 
-    # ------------------------------------------------------------------ expressions
+    def rebound(self, of: HostModule | ClassValue, name: str) -> Value:
+        """A registration happens while files are imported: nothing is given anew yet."""
+        return Value()
 
-    def compared(self, op: ast.cmpop, left: Value, right: Value) -> Value | None:
-        """Classes of Python and torch, such as annotations are, are told apart by their names."""
-        same = _is_same(left, right) if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)) else None
-        return super().compared(op, left, right) if same is None else constant(same is isinstance(op, (ast.Is, ast.Eq)))
+    def decorated(self, decorator: ast.expr, value: Value) -> Value:
+        maker = self.evaluate(decorator)
+        applied = self.call(maker, Arguments((value,)), decorator)
+        return value if is_unknown(applied) or not (applied.things or applied.cells) else applied
+
+    def _s_classdef(self, node: ast.ClassDef) -> State:
+        self.here.captured = True
+        self.world.shared.members[id(node)] = self.class_body(node)
+        value = thing(ClassValue(self.here.module, node, self.closure))
+        for decorator in reversed(node.decorator_list):
+            value = self.decorated(decorator, value)
+        self.state.put(self.scope_of(node.name), node.name, value)
+        return self.state
+
+    # ------------------------------------------------------------------ expressions
 
     def _constant(self, node: ast.Constant) -> Value:
         return written(node.value, self.spot(node))
@@ -124,32 +128,10 @@ class OneByOne(Interpreter):
 
     def tested(self, value: Value, node: ast.AST) -> bool | None:
         certain = super().tested(value, node)
-        if certain is not None or value.kind:
+        if certain is not None or value.kind or value.things:
             return certain
-        answers: set[bool | None] = {True if isinstance(one, _SURE) else None for one in value.things}
-        for content in self.state.contents(value):
-            filled = bool(content.fields) or content.kind == "object"
-            whole = content.size is not None or content.kind == "dict"
-            answers.add(True if filled else False if whole and content.rest == NO_VALUE else None)
+        answers = {bool(content.size) if content.size is not None else None for content in self.state.contents(value)}
         return answers.pop() if len(answers) == 1 else None
-
-
-def _is_same(left: Value, right: Value) -> bool | None:
-    """Whether two names outside stand for one class; `list` may stand for `list[int]`, too.
-
-    Two names of one class are spelt alike, but for their modules.
-    """
-    one, other = (v.things if not v.kind and not v.cells and len(v.things) == 1 else frozenset() for v in (left, right))
-    names = [t.name for t in (*one, *other) if isinstance(t, External)]
-    last = {name.rpartition(".")[2] for name in names}
-    if len(names) < 2 or not any(name.startswith("builtins.") or name.rpartition(".")[2].istitle() for name in names):
-        return None
-    plain = not any(hasattr(getattr(builtins, name, None), "__class_getitem__") for name in last)
-    return False if len(last) == 2 else True if plain and names[0] == names[1] else None
-
-
-_EMPTY = thing(External("inspect.Parameter.empty"))
-
 
 class RealCalls(OneByOne):
     """Calls Python's builtins, and the methods of strings and dicts."""
@@ -195,29 +177,6 @@ class RealCalls(OneByOne):
                 return made
         return super().builtin(name, arguments, node)
 
-    def _f_inspect_signature(self, arguments: Arguments, node: ast.AST) -> Value:
-        """The names and annotations of one function, by which registrars make schemas."""
-        things = list(arguments.positional[0].things) if arguments.positional else []
-        one = things[0] if len(things) == 1 else None
-        if not isinstance(one, FunctionValue) or one.owner is not None:
-            return opaque(AT_RUN_TIME)
-
-        def meant(annotation: ast.expr | None) -> Value:
-            known = annotation is not None and not (
-                isinstance(annotation, ast.Constant) and isinstance(annotation.value, str))
-            return self.evaluate_in(annotation, self.state, self.top(one.module)) if annotation is not None and known \
-                else _EMPTY if annotation is None else opaque(AT_RUN_TIME)
-
-        a, held = one.node.args, dict[object, Value]()
-        given = defaults(a)
-        for p in (*a.posonlyargs, *a.args, *a.kwonlyargs):
-            fields = {"name": written(p.arg), "annotation": meant(p.annotation),
-                      "default": opaque(AT_RUN_TIME) if p.arg in given else _EMPTY}
-            held[p.arg] = self.make(node, Cell(fields, kind="object"), f"parameter {p.arg}")
-        listed = self.make(node, Cell(held, kind="dict"), "parameters")
-        gives = meant(getattr(one.node, "returns", None))
-        return self.make(node, Cell({"parameters": listed, "return_annotation": gives}, kind="object"), "signature")
-
     def method(self, attribute: Attribute, arguments: Arguments, node: ast.AST) -> Value:
         """`owner.name(...)` of a string or a dict, with Python's own method if that changes nothing."""
         owner, name = attribute.owner, attribute.name
@@ -232,19 +191,6 @@ class RealCalls(OneByOne):
             if made is not None:
                 return made
         return super().method(attribute, arguments, node)
-
-    def _taken(self, owner: Value, name: str, arguments: Arguments) -> Value:
-        key, *others = (*arguments.positional, NO_VALUE)
-        if name == "setdefault" and (key.constant is None or has_hole(key.constant[1])):
-            self.state.grow(owner, join(*others))
-            return join(*others)  # not any of all: there may be thousands
-        return super()._taken(owner, name, arguments)
-
-    def put_element(self, owner: Value, at: ast.expr | None, index: Value, value: Value, node: ast.AST) -> None:
-        if at is not None and not isinstance(at, ast.Slice) and index.constant is None:
-            self.state.grow(owner, value)  # not to all elements: there may be thousands
-        else:
-            super().put_element(owner, at, index, value, node)
 
     # ------------------------------------------------------------------ strings and operators
 
@@ -278,7 +224,7 @@ class RealCalls(OneByOne):
             at = slice(*(value for _, value in bounds)) if all(known for known, _ in bounds) else None
         text = as_text(tensor, "…")
         if has_hole(text):
-            return written(_cut(text, at) if isinstance(at, slice) else hole("…"))
+            return written(hole("…"))
         try:
             return written(text[at])  # type: ignore[index]
         except (TypeError, IndexError):
@@ -291,10 +237,3 @@ def is_text(value: Value) -> bool:
 
 def _percent(text: str, values: Any) -> str:
     return text % (tuple(values) if isinstance(values, list) else values)
-
-
-def _cut(text: str, at: slice) -> str:
-    """A part of a text with holes: known where what is cut away has none, so that it may be counted."""
-    start, stop = at.start or 0, len(text) if at.stop is None else at.stop
-    ends = text[:start] if start >= 0 else text[start:], text[:stop] if 0 <= stop < len(text) else text[stop:]
-    return text[at] if at.step in (None, 1) and all(shown(end) == end for end in ends) else hole("…")

@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
-from triton_mutlint.config.registrar import Registrar
-from triton_mutlint.host.modules.module import External, HostModule
+from triton_mutlint.config.registrar import Registrar, public_registrar
+from triton_mutlint.host.modules.module import Definition, External, HostModule
 from triton_mutlint.host.modules.modules import HostModules
-from triton_mutlint.host.registrations.names import RegisteringNames, is_followed, registers
 from triton_mutlint.host.registrations.things import (
     PASSED,
     Event,
@@ -23,21 +22,22 @@ from triton_mutlint.host.registrations.things import (
     OpEvent,
     Step,
     has_hole,
+    hole,
     op_of,
     opaque,
     snapshot,
     string,
     strings,
+    written,
 )
-from triton_mutlint.host.registrations.torch_registering import is_passed, passed
-from triton_mutlint.host.state.core import Activation, TooLargeError
+from triton_mutlint.host.registrations.torch_registering import TorchRegistering, is_passed, passed
+from triton_mutlint.host.state.core import Activation, Kernels, TooLargeError, World
 from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.statements.exits import yields
 from triton_mutlint.host.values.groups import Arguments, defaults
 from triton_mutlint.host.values.values import (
     UNSEEN,
-    Attribute,
     ClassValue,
     FunctionValue,
     Observed,
@@ -54,11 +54,16 @@ MAX_STEPS = 200_000  # statements, for one file
 Found = tuple[list[Event], list[tuple[FunctionValue, State]]]
 
 
-class Registering(RegisteringNames):
-    """One file: what its code registers."""
+class Registering(TorchRegistering):
+    """One file: what its code registers, in the order of its statements, and that of those that it imports from."""
 
     def __init__(self, module: HostModule, modules: HostModules, registrars: Mapping[str, Registrar]) -> None:
-        super().__init__(module, modules, registrars)
+        super().__init__(World(modules, Kernels(), {}))
+        self.root, self._registrars = module, registrars
+        self.events: list[Event] = []
+        self.stack: list[ast.AST] = []
+        self.defined: list[FunctionValue] = []
+        self.ops: dict[str, Value] = {}  # the functions of those that were registered
         self._reached: set[int] = set()
         self._spent = 0
         self._isolated: dict[int, Found] = {}
@@ -77,8 +82,8 @@ class Registering(RegisteringNames):
             pending = [(function, after) for function in reversed(self.defined)]
             while pending:
                 function, around = pending.pop()
-                if id(function.node) not in self._reached | self._isolated.keys() and registers(
-                        function.node, function.module, self.world.modules):
+                if id(function.node) not in self._reached | self._isolated.keys() and self.world.modules.registers(
+                        function.node, function.module):
                     events, inner = self._alone(function, around)
                     alone.append((function, events))
                     pending.extend(reversed(inner))
@@ -163,22 +168,25 @@ class Registering(RegisteringNames):
             for i, function in enumerate(self._functions) if function.module is not self.root
             for other in self._alone(function, around)[0])
 
-    # ------------------------------------------------------------------ calls
+    # ------------------------------------------------------------------ functions and classes
 
-    def call(self, callee: Value, arguments: Arguments, node: ast.AST) -> Value:
-        things = callee.things
-        if any(getattr(t, "name", "").endswith(".triton_op") for t in things):
-            things = frozenset(t for t in things if not getattr(t, "name", "").endswith(".custom_op"))
-        if any(isinstance(t, Attribute) and any(isinstance(o, Library) for o in t.owner.things) for t in things):
-            things = frozenset(t for t in things if not isinstance(t, Attribute) or t.owner.things)
-            callee = Value()  # it is that library, if any
-        held = {t.name: t for t in things if isinstance(t, Attribute) and t.owner.cells}
-        if len(things) > len(held) == 1 and all(isinstance(t, Attribute) and t.owner.cells for t in things):
-            owner = join(*(t.owner for t in things if isinstance(t, Attribute)))  # one of several lists
-            things = frozenset([replace(next(iter(held.values())), owner=owner)])
-        if things is not callee.things:
-            callee = replace(callee, things=things)
-        return super().call(callee, arguments, node)
+    def function(self, module: HostModule, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Value:
+        owner = self.here.owner if self.here.is_class else None
+        self.defined.append(FunctionValue(module, node, self.closure, owner, self.defaults_of(node.args)))
+        return super().function(module, node)
+
+    def _of_thing(self, owner: Thing, name: str, node: ast.AST) -> Value:
+        if name in ("__name__", "__qualname__"):
+            for one in self.ops.get(op_of(owner), thing(owner)).things:
+                if isinstance(one, FunctionValue):
+                    return written(getattr(one.node, "name", "<lambda>"))
+            if isinstance(owner, Opaque):
+                return written(hole("name"))
+        if isinstance(owner, Library) and name == "ns":
+            return owner.namespace
+        return super()._of_thing(owner, name, node)
+
+    # ------------------------------------------------------------------ calls
 
     def _one(self, thing: Thing, arguments: Arguments, node: ast.AST) -> Value:
         if isinstance(thing, External):
@@ -219,18 +227,40 @@ class Registering(RegisteringNames):
                 return self.by_registrar(registrar, function, name, full, node)
             self._told.update(dict.fromkeys(decorators, (name, registrar, full)))
         told = passed(registrar, full, registrar.mutates)
+        more = snapshot([told], self.state, self.module_state)
         for event in found:
             if isinstance(event, OpEvent):
-                more = snapshot([told], self.state, self.module_state)
                 held = replace(event.state, heap={**event.state.heap, **more.heap})
                 event = replace(event, mutates=told, default=registrar.default, schema=None, required=False, state=held)
             self.events.append(event)
         return value
 
+    def registrar_of(self, callee: Thing) -> tuple[str, Registrar] | None:
+        """What is known of a callee that registers ops: by configuration, else of public libraries."""
+        if isinstance(callee, FunctionValue):
+            found = self._own.get(id(callee.node))
+            if found is None:
+                return None
+            names = tuple(a.arg for a in (*callee.node.args.posonlyargs, *callee.node.args.args))
+            return found[0], replace(found[1], order=names)
+        if not isinstance(callee, External):
+            return None
+        known = self._registrars.get(callee.name) or public_registrar(callee.name)
+        return (callee.name, known) if known is not None else None
+
+    @cached_property
+    def _own(self) -> Mapping[int, tuple[str, Registrar]]:
+        """The configured registrars that first-party files define, by their `def`."""
+        own: dict[int, tuple[str, Registrar]] = {}
+        for name, registrar in self._registrars.items():
+            module, _, last = name.rpartition(".")
+            for _, found in self.world.modules.imported(self.root, ast.ImportFrom(module, [ast.alias(last)], 0)):
+                own.update((id(one.node), (name, registrar)) for one in found if isinstance(one, Definition))
+        return own
+
     def _inline(self, function: FunctionValue, arguments: Arguments, node: ast.AST) -> Value:
         """Follow a call into a function of the project, if it is worth it."""
-        if any(one.node is function.node for one in self.active) or len(self.stack) >= MAX_DEPTH or not is_followed(
-                function, self.root, self.world.modules):
+        if any(one.node is function.node for one in self.active) or len(self.stack) >= MAX_DEPTH:
             return self.not_known(UNSEEN, arguments, node)
         self._reached.add(id(function.node))
         self.stack.append(node)

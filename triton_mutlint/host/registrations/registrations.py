@@ -178,9 +178,9 @@ def _kinds(event: ImplEvent) -> list[str]:
 
 
 def _distinct(events: Sequence[OpEvent]) -> list[OpEvent]:
-    """Events without those that say the same of one place, as branches of a registrar do."""
+    """Events without those that say the same of one place, as branches of a registrar do; `triton_op` says more."""
     found: dict[tuple[object, ...], OpEvent] = {}
-    for event in events:
+    for event in sorted(events, key=lambda e: e.form is not Form.TRITON_OP):
         held = functions_of(_functions([event]))[0]
         key = (_site(event), _name(event.name), tuple(id(one.node) for one in held))
         found.setdefault(key, event)

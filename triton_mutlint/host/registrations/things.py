@@ -149,7 +149,7 @@ def each_in(content: Cell) -> list[Value] | None:
     if content.kind == "dict":
         keys = [written(key) for key in content.fields if key != KEYS]
         return keys if content.rest == NO_VALUE else None
-    if content.kind in ("list", "tuple") or (content.owner is not None and is_row(content.owner)):
+    if content.kind in ("list", "tuple"):
         held = [content.fields[key] for key in sorted(k for k in content.fields if isinstance(k, int))]
         return [*held, *(_split(content.rest) if content.rest != NO_VALUE else ())]
     return None
@@ -158,11 +158,6 @@ def each_in(content: Cell) -> list[Value] | None:
 def is_whole(content: Cell) -> bool:
     """Whether just that is in it."""
     return content.size is not None or content.kind in ("dict", "object")
-
-
-def is_row(owner: ClassValue) -> bool:
-    """Whether a class is a named tuple."""
-    return any(getattr(base, "attr", getattr(base, "id", "")) == "NamedTuple" for base in owner.node.bases)
 
 
 def _split(value: Value) -> list[Value]:

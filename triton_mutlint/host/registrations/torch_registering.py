@@ -42,23 +42,16 @@ from triton_mutlint.host.values.groups import Arguments
 from triton_mutlint.host.values.values import (
     NO_VALUE,
     NONE,
-    PLAIN,
     Attribute,
     FunctionValue,
-    Partial,
     Sort,
     Thing,
     Value,
-    constant,
     thing,
 )
 
 _TORCH = re.compile(r"torch\.(_?library|_custom_op)\b")
 _INFERRED = re.compile(hole(r"schema (\d+)"))
-_SAME_FUNCTION = re.compile(
-    r"torch\.(compile|jit\.\w+|no_grad|inference_mode|enable_grad|compiler\.\w+|_dynamo\.\w+|_disable_dynamo)"
-    r"|functools\.(lru_cache|cache)|typing\.\w+|contextlib\.contextmanager"
-)
 UNKNOWN = Value(kind=Sort.OTHER)
 
 
@@ -85,11 +78,6 @@ class TorchRegistering(RealCalls):
             named = {"func" if given == "fn" else given: value for given, value in arguments.named.items()}
             full = replace(arguments.before(thing(External(owner))), named=named)
             return self.kernel(External(f"torch.library.{last}"), full, node)
-        if _SAME_FUNCTION.match(name):
-            given = arguments.positional[:1]
-            function = any(isinstance(t, (FunctionValue, Partial)) or op_of(t) for v in given for t in v.things)
-            # `torch.compile(dynamic=True)`, and then its result is called with the function
-            return given[0] if function else thing(External(name))
         if name.startswith(("torch.", "triton.")):
             return self.not_known(NO_VALUE, arguments, node)
         return super().external(name, arguments, node)
@@ -151,11 +139,6 @@ class TorchRegistering(RealCalls):
                           before=tuple(part.split()[-1] for part in before.split(",") if part.strip()), tags=tags)
 
     # ------------------------------------------------------------------ torch.library
-
-    def _b_hasattr(self, arguments: Arguments, node: ast.AST) -> Value:
-        owner, name = (*arguments.positional, UNKNOWN, UNKNOWN)[:2]
-        of_torch = [isinstance(one, External) and _TORCH.match(f"{one.name}.") for one in owner.things]
-        return constant(True) if of_torch and all(of_torch) and string(name) in _LIBRARY else PLAIN
 
     def custom_op(self, callee: External, arguments: Arguments, node: ast.AST) -> Value:
         function = take(arguments, 1, "fn")
