@@ -32,7 +32,7 @@ from triton_mutlint.types import (
 from triton_mutlint.verify import json_report, junit, text
 from triton_mutlint.verify.model import Agreement, OpOutcome, Outcome, VerifyReport
 from triton_mutlint.verify.ops.judging import outcome_of
-from triton_mutlint.verify.ops.subjects import OpSubject, importable, is_wanted, named, subject_of, words
+from triton_mutlint.verify.ops.subjects import OpSubject, importable, named, subject_of, words
 from triton_mutlint.verify.ops.wire import FAKE, OpJob, OpRun
 from triton_mutlint.verify.wire import Finished, RunResult, Settings
 
@@ -55,11 +55,6 @@ def test_what_an_argument_names(tmp_path: Path) -> None:
         named("pkg.nothing:rope", tmp_path)
     assert importable(tmp_path / "pkg" / "ops.py") == (tmp_path, "pkg.ops")
     assert importable(tmp_path / "pkg" / "__init__.py") == (tmp_path, "pkg")
-
-
-@pytest.mark.parametrize(("wanted", "is_it"), [("", True), ("lib::rope", True), ("rope", True), ("lib", False)])
-def test_which_op_is_meant(wanted: str, is_it: bool) -> None:
-    assert is_wanted("lib::rope", wanted) is is_it
 
 
 def test_words_are_what_the_function_compares_with(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ class _Commands(click.Group):
 def cli() -> None:
     """Say which parameters each Triton kernel may write, and compare that with what is declared.
 
-    PATH is a file, a folder, path.py::kernel, module:kernel, or - for standard input.
+    PATH is a file, a folder, path.py::kernel (or ::op), module:kernel, or - for standard input.
 
     Exit code: 0 nothing at or above --fail-on, 1 findings, 2 usage, configuration or internal error.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -62,14 +62,17 @@ from triton_mutlint.types import Site
 class Callee(Protocol):
     """What knows the helpers, and what they do."""
 
-    unsettled: Set[str]  # names outside of functions that may have other values than they have now
-    outside: dict[tuple[int, str], MayBe]  # what such names hold, by their namespace
-
     def call(self, helper: Helper, env: Env, caller: Calls) -> Done: ...
 
     def helper(self, target: Any, name: str = "") -> Helper | None: ...
 
     def attribute(self, target: Any, name: str) -> MayBe: ...
+
+    def held(self, home: Any, name: str) -> MayBe | None: ...
+
+    def hold(self, home: Any, name: str, value: Any) -> MayBe: ...
+
+    def is_settled(self, function: Any) -> bool: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +220,7 @@ class Calls(Accesses):
         name, home = named_and_home(target)
         found = None if named else folded(target, args)
         if found is not None:
-            return found
+            return found if self.stores.is_settled(target) else MayBe(is_open=True)
         everything = mixed((*args, *named.values()))
         if name in WHOLE and home.partition(".")[0] in QUIET:
             return replace(mixed(value.number() for value in (*args, *named.values())), kinds=())

@@ -108,7 +108,7 @@ def _doubts_of(name: str, doubts: Doubts, hidden: bool, addresses: Set[str], beh
         guesses = [*guessed.values()] or doubts.values
         if named := doubts.later.intersection(around) or (doubts.later if not guesses else ()):
             names = ", ".join(f"`{one}`" for one in sorted(named))
-            reason = f"whether it is reached depends on {names}, which a function of the file sets by `global`"
+            reason = f"whether it is reached depends on {names}, which may be set before a launch"
             yield UnanalyzableOp("store", "", reason, (name,), Location(file, line),
                                  f"give {names} in the spec under `globals:`")
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from triton_mutlint.config.request import Request
@@ -34,24 +35,39 @@ from triton_mutlint.types import (
     StageError,
 )
 
+_SHOWN = 8  # ops that a message lists
+
 
 def report_on(run: Run, sources: Sequence[SourceFile], failures: Sequence[tuple[str, Failure]],
               jobs: int = 0) -> Report:
     """The report of a run, stage by stage: files and kernels, torch ops, findings.
 
-    Of a file of which some kernels are named, nobody asked for the ops.
+    Of a file of which some kernels or ops are named, nobody asked for the others.
     """
     run.check(sources)
     found, passing = registering(sources, run.request.registering)
-    holding = [source for source in found if not source.kernels]
-    if not holding:
+    if not found:
         return _reported(run, run.files(sources, jobs), failures)
     from triton_mutlint.run.ops import follow  # here: few files register ops
 
-    with follow(run, sources, holding, passing) as finish:
+    with follow(run, sources, found, passing) as finish:
         files = run.files(sources, jobs)
-        ops = finish(files)
-    return _reported(run, files, failures, ops.ordered(), ops.notes())
+        followed = finish(files)
+    ops, noted = followed.ordered(), followed.notes()
+    asked = {file.source.display: {failure.wanted for _, failure in file.failures}
+             for file in files if file.source.kernels}
+    wanted = tuple(op for op in ops if any(map(op.is_called, asked.get(op.location.file, [op.name]))))
+    return _reported(run, [_with_ops(file, ops) for file in files], failures, wanted, noted)
+
+
+def _with_ops(file: FileResult, ops: Sequence[OpReport]) -> FileResult:
+    """A file, where what was asked for by name and is no kernel may be an op."""
+    here = [op for op in ops if op.location.file == file.source.display]
+    hint = f"it registers {', '.join(op.name for op in here[:_SHOWN])}{', …' if len(here) > _SHOWN else ''}"
+    return replace(file, failures=tuple(
+        (name, replace(failure, hint=failure.hint or hint) if failure.wanted else failure)
+        for name, failure in file.failures if not any(op.is_called(failure.wanted) for op in here)
+    )) if here else file
 
 
 def _reported(run: Run, files: Sequence[FileResult], failures: Sequence[tuple[str, Failure]],
@@ -93,7 +109,7 @@ def _findings(run: Run, files: Sequence[FileResult], failures: Sequence[tuple[st
                 is_relied_on=report.failure is not None and _is_relied_on(report, entry, file.source, specs),
                 allowed=entry.allow if entry else (), sources=helped,
             ))
-    unnamed = [(file.source.display, file.failure) for file in files if file.failure is not None]
+    unnamed = [(file.source.display, failure) for file in files for name, failure in file.failures if not name]
     return judge(RunSubject(
         tuple(subjects), linted, (*failures, *unnamed),
         tuple(stale(files, request, specs)), request.cwd, request.arguments, snapshot_of(request),

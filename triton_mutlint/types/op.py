@@ -99,6 +99,10 @@ class OpReport:
     unmarked: tuple[tuple[str, Location], ...] = ()
     fake_problems: tuple[Problem, ...] = ()
 
+    def is_called(self, wanted: str) -> bool:
+        """Whether `lib::rope` is meant by `lib::rope` or `rope`."""
+        return wanted in (self.name, self.name.rpartition(":")[2])
+
     @property
     def mutated(self) -> tuple[str, ...]:
         """Arguments written for certain on some path, in signature order."""

@@ -189,8 +189,8 @@ def _paths(op: OpOutcome) -> Iterator[tuple[str, str]]:
         yield ", ".join(good), "as the op itself"
     told: dict[str, list[str]] = {}
     for p in bad:
-        said = f"fails, as said above ({p.rule})" if p.rule else p.message
-        text = "something else, as said above" if p.status == "differs" else said
+        said = f"fails ({p.rule}, above)" if p.rule else p.message
+        text = "something else than the op itself" if p.status == "differs" else said
         told.setdefault(text, []).append(p.name)
     for text, names in told.items():
         yield ", ".join(dict.fromkeys(names)), text

@@ -9,7 +9,6 @@ from functools import lru_cache
 
 from triton_mutlint.host.calls.first_party import Invoking
 from triton_mutlint.host.modules.module import External, HostModule
-from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.groups import Arguments, Cell, bind, parameters, sequence
 from triton_mutlint.host.values.values import (
@@ -183,7 +182,7 @@ class Calling(Invoking):
 
     def call(self, callee: Value, arguments: Arguments, node: ast.AST) -> Value:
         """The result of calling whatever `callee` may be."""
-        objects, others = self._callable_objects(callee)
+        objects, others = self._callable_objects(callee, node)
         things = sorted(_once({*callee.things, *objects}), key=_order)
         uncertain = bool(callee.kind & (Sort.TENSOR | Sort.OTHER) or callee.roots or others)
         if not things:
@@ -203,7 +202,7 @@ class Calling(Invoking):
         self.state = state
         return join(*results)
 
-    def _callable_objects(self, callee: Value) -> tuple[list[Thing], frozenset[CellId]]:
+    def _callable_objects(self, callee: Value, node: ast.AST) -> tuple[list[Thing], frozenset[CellId]]:
         """What calling the objects among `callee` runs: `__call__`, or the `forward` of a module; and the others."""
         found: list[Thing] = []
         others: set[CellId] = set()
@@ -212,10 +211,18 @@ class Calling(Invoking):
             owner = content.owner if content is not None else None
             member = owner and (self.class_member(owner, "__call__") or self.class_member(owner, "forward"))
             if member:
-                found.extend(self._bind_all(Value(cells=frozenset([cell])), member).things)
+                bound = self.bound(Value(cells=frozenset([cell])), member, node)
+                inner = self._callable_objects(bound, node) if bound.cells - callee.cells else ([], bound.cells)
+                found.extend((*bound.things, *inner[0]))
+                others |= inner[1]
             else:
                 others.add(cell)
         return found, frozenset(others)
+
+    def is_called(self, value: Value) -> bool:
+        """Whether a value may be a function, or an object that can be called."""
+        owners = (content.owner for content in self.state.contents(value))
+        return bool(value.things) or any(self.class_member(owner, "__call__") for owner in owners if owner is not None)
 
     def _one(self, thing: Thing, arguments: Arguments, node: ast.AST) -> Value:
         if isinstance(thing, FunctionValue):
@@ -247,14 +254,14 @@ class Calling(Invoking):
 
     def not_known(self, owner: Value, arguments: Arguments, node: ast.AST) -> Value:
         """A call of something of which nothing is known: all that reaches it may be written."""
-        what = text_of(node.func) if isinstance(node, ast.Call) else text_of(node)
+        gap = self.effect(f"{self.callee(node)} is not known", node)
         reached = [owner, *arguments]
-        self.effects.gap(self.effect(f"`{what}` is not known", node), self.state, reached)
+        self.effects.gap(gap, self.state, reached)
         same, maybe = self.state.reach(reached)
         leaked = replace(UNSEEN, unsure=same | maybe)
         for value in reached:
             if value.cells:
-                self.escaped.append((self.effect(f"`{what}` is not known", node), value))
+                self.escaped.append((gap, value))
                 if leaked.unsure:
                     self.state.change(value, None, leaked)
         return leaked

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from triton_mutlint.host.classes.names import NameLookup
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.modules.modules import in_python, in_python_module
-from triton_mutlint.host.state.state import State, state_scope
+from triton_mutlint.host.state.state import State, body_scope, state_scope
 from triton_mutlint.host.values.groups import Arguments, Cell
 from triton_mutlint.host.values.values import (
     UNSEEN,
@@ -57,7 +57,10 @@ class Classes(NameLookup):
         return self.as_member(owner, replace(value, constant=None))
 
     def members(self, owner: ClassValue) -> Mapping[str, Value]:
-        """What the body of a class binds; one that is defined in a function is run by itself."""
+        """What the body of a class binds; one in a function that has not run is run by itself."""
+        for state in (self.state, self.module_state):
+            if body_scope(owner) in state.names:
+                return state.names[body_scope(owner)]
         known = self.world.shared.members
         if id(owner.node) not in known:
             known[id(owner.node)] = {}
@@ -122,12 +125,8 @@ class Classes(NameLookup):
         return None
 
     def item_of_class(self, owner: ClassValue, index: Value, node: ast.AST) -> Value | None:
-        """`Class[index]`, where that is more than an alias: what its own class or the class itself makes of it, or the
-        member of an enumeration.
-        """
-        made_by = self.metaclass(owner)
-        handler = self.class_member(made_by, "__getitem__") if made_by is not None else None
-        handler = handler or self.class_member(owner, "__class_getitem__")
+        """`Class[index]`, where the class makes more of it than an alias, or it is the member of an enumeration."""
+        handler = self.class_member(owner, "__class_getitem__")
         if handler is not None:
             function = join(*(with_first(role_of(item)[1], thing(owner)) for item in handler.things))
             return self.call(function, Arguments((index,)), node)
@@ -190,30 +189,11 @@ class Classes(NameLookup):
         member = self.class_member(owner, name)
         if member is None:
             return False
-        setters = [setter for item in member.things if (setter := _setter(item)) is not None]
+        setters = [setter for item in member.things if (setter := accessor(item, "setter")) is not None]
         for setter in setters:
             self.call(setter, Arguments((one, value)), node)
         handled = self.special(Value(cells=member.cells), "__set__", (one, value), node) is not None
         return bool(setters) or handled
-
-    # ------------------------------------------------------------------ special methods
-
-    def special(self, value: Value, names: str | Iterable[str], given: tuple[Value, ...],
-                node: ast.AST) -> Value | None:
-        """What special methods of first-party objects among `value` give; the first of `names` that a class has."""
-        found: list[Value] = []
-        for cell in value.cells:
-            content = self.state.cell(cell)
-            if content is None or content.owner is None:
-                continue
-            for name in (names,) if isinstance(names, str) else names:
-                member = self.class_member(content.owner, name)
-                if member is not None:
-                    one = Value(cells=frozenset([cell]))
-                    method = self.bound(one, member, node)
-                    found.append(self.call(method, Arguments(given), node))
-                    break
-        return join(*found) if found else None
 
 
 def written_out(item: Thing) -> Thing:
@@ -249,11 +229,13 @@ def role_of(item: Thing) -> tuple[str, Value]:
     return "", thing(item)
 
 
-def _setter(item: Thing) -> Value | None:
+def accessor(item: Thing, wanted: str) -> Value | None:
+    """What a property calls as its "setter" or "deleter", if it is one that was made for that."""
     role, function = role_of(item)
     if role == "property" and isinstance(item, Partial):
-        return (*item.positional[1:2], dict(item.keywords).get("fset", UNSEEN))[0]
-    return function if role == "setter" else None
+        index = ("setter", "deleter").index(wanted) + 1
+        return (*item.positional[index : index + 1], dict(item.keywords).get(f"f{wanted[:3]}", UNSEEN))[0]
+    return function if role == wanted else None
 
 
 def name_of(item: Thing) -> str:

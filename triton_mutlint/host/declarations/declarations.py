@@ -157,10 +157,6 @@ def _left_out(event: OpEvent, place: Location) -> tuple[Declaration, list[Proble
     if event.open:
         reason = "it may be passed with `*` or `**`"
         return Declaration(None, place, stated=False, reason=reason), []
-    if event.misplaced is not None:
-        at = _where(event.misplaced, event).place
-        return Declaration((), place, stated=False), [Problem(
-            f"the second argument of `{event.api}` is the function, not the list", at, "pass it as `mutates_args=`")]
     problems = [Problem(f"`{event.api}` needs `mutates_args`", place, "write `mutates_args=()` for an op that mutates "
                         "nothing, `mutates_args=\"unknown\"` where that is not known")] if event.required else []
     reason = "" if event.default is not None else "it is left out, and what then holds is not known"

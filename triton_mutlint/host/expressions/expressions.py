@@ -6,6 +6,7 @@ import ast
 from dataclasses import replace
 from typing import Any
 
+from triton_mutlint.host.classes.special import TEXT
 from triton_mutlint.host.expressions.operators import Operators
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.groups import KEYS, Cell, defaults, sequence
@@ -82,6 +83,11 @@ class Evaluating(Operators):
             here.stopped = True
         return not here.stopped
 
+    def _slice(self, node: ast.Slice) -> Value:
+        parts = [self.evaluate(part) for part in (node.lower, node.upper, node.step) if part is not None]
+        self.handed(parts, node, "__index__")
+        return PLAIN
+
     def _namedexpr(self, node: ast.NamedExpr) -> Value:
         value = self.evaluate(node.value)
         self.state.put(self.scope_of(node.target.id), node.target.id, value)
@@ -89,7 +95,7 @@ class Evaluating(Operators):
 
     def _formattedvalue(self, node: ast.FormattedValue) -> Value:
         value = self.evaluate(node.value)
-        self.special(value, ("__format__", "__str__", "__repr__"), (PLAIN,), node)
+        self.handed([value], node, *TEXT)
         if node.format_spec is not None:
             self.evaluate(node.format_spec)
         return replace(PLAIN, carried=value.carried)
@@ -190,6 +196,7 @@ class Evaluating(Operators):
 
     def _set(self, node: ast.Set) -> Value:
         values = [self.evaluate(element) for element in node.elts]
+        self.handed(values, node, "__hash__")
         return self.make(node, Cell(rest=join(*values)))
 
     def _dict(self, node: ast.Dict) -> Value:
@@ -209,6 +216,7 @@ class Evaluating(Operators):
                     fields = {k: join(v, rest) for k, v in fields.items()}
                 continue
             name = self.evaluate(key)
+            self.handed([name], node, "__hash__")
             if name.roots or name.cells or name.things:
                 fields[KEYS] = join(fields.get(KEYS, Value()), name)
             if name.constant is not None:
@@ -228,7 +236,9 @@ class Evaluating(Operators):
         return self.gathered(self.generator(node), node)
 
     def _setcomp(self, node: ast.SetComp) -> Value:
-        return self.make(node, Cell(rest=self.iterate(self.generator(node), node)))
+        elements = self.iterate(self.generator(node), node)
+        self.handed([elements], node, "__hash__")
+        return self.make(node, Cell(rest=elements))
 
     def _generatorexp(self, node: ast.GeneratorExp) -> Value:
         return self.generator(node)
@@ -243,7 +253,7 @@ class Evaluating(Operators):
         def take(pair: Value) -> bool:
             key, value = self.item_of(pair, 0, node), self.item_of(pair, 1, node)
             self.state.change(made, key.constant[1] if key.constant is not None else None, value)
-            self.key(made, key)
+            self.key(made, key, node)
             return True
 
         self.loop_over(pairs, node, take)

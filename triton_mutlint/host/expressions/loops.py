@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeGuard
 
-from triton_mutlint.host.classes.classes import Classes
+from triton_mutlint.host.classes.special import Special
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.state.core import Take, TooLargeError
 from triton_mutlint.host.state.state import State
@@ -33,7 +33,7 @@ NESTED = 3  # loops in loops, of those
 _ROUNDS = 12  # of one loop: what names may hold grows by what few arguments there are, and stops
 
 
-class Loops(Classes):
+class Loops(Special):
     """Runs loops."""
 
     most, nested = MOST, NESTED

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from triton_mutlint.host.classes.special import TEXT
 from triton_mutlint.host.expressions.attributes import Elements
+from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.table import applied
 from triton_mutlint.host.values.groups import Cell, sequence
@@ -34,6 +36,8 @@ OPERATORS: dict[type, Callable[..., Any]] = {
     ast.Invert: operator.invert,
 }  # fmt: skip
 _SWAPPED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "ne": "eq", "eq": "eq"}
+_ORDER = ("lt", "gt", "le", "ge")
+_DECLINED = External("builtins.NotImplemented")
 _GROW = (ast.Pow, ast.LShift)
 _NUMBERS = (int, float, bool)
 _LARGE = 1 << 64  # of numbers that are folded
@@ -53,22 +57,31 @@ class Operators(Elements):
             if folded is not None:
                 return folded
         found = [got for op, one, other in zip(node.ops, values, values[1:], strict=False)
-                 if (got := self._compared_by(op, one, other, node)) is not None]
+                 if (got := self.compared_by(op, one, other, node)) is not None]
         result = _result(values)
         return join(result, *found) if found else replace(result, wide=bool(result.kind & Sort.TENSOR))
 
-    def _compared_by(self, op: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Value | None:
+    def compared_by(self, op: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Value | None:
         """What the special methods of objects give that are compared."""
         if isinstance(op, (ast.In, ast.NotIn)):
             got = self.special(right, "__contains__", (left,), node)
             if got is None and right.cells:
                 self.iterate(right, node)
+            if got is None:
+                self.handed([left], node, "__hash__", beside=[right])
+                self.handed([left, right], node, "__eq__")
             return got
+        if isinstance(op, (ast.Is, ast.IsNot)):
+            return None
         name = method_name(op)
-        names = f"__{name}__", f"__{_SWAPPED.get(name)}__"
-        ours = self.special(left, names, (right,), node)
-        theirs = self.special(right, names[::-1], (left,), node)
-        return join(ours or Value(), theirs or Value()) if ours or theirs else None
+        names = [f"__{name}__", f"__{_SWAPPED[name]}__"]
+        if name in _ORDER:  # `functools.total_ordering` makes each of the others
+            names.extend(f"__{other}__" for other in _ORDER if f"__{other}__" not in names)
+        swapped = [names[1], names[0], *names[2:]]
+        got = self._either_side(left, names, right, swapped, node)
+        if got is None:
+            self.handed([left, right], node, *names)
+        return got
 
     def _holds(self, container: Value, key: Value) -> bool | None:
         """Whether a value is a dict that has the key, or holds it among plain elements, where that is certain."""
@@ -109,6 +122,7 @@ class Operators(Elements):
         got = self.operated(node.op, left, right, node)
         if got is not None:
             return got
+        self.handed([left, right], node, *(TEXT if isinstance(node.op, ast.Mod) and is_plain(left) else ()))
         if left.cells and (isinstance(node.op, (ast.Add, ast.Mult, ast.BitOr))):
             return self._joined_containers(node, left, right)
         if right.cells and isinstance(node.op, (ast.Add, ast.Mult)):
@@ -118,13 +132,19 @@ class Operators(Elements):
 
     def operated(self, op: ast.operator, left: Value, right: Value, node: ast.AST) -> Value | None:
         """What the special methods of first-party objects give for an operator; in place first."""
-        if not left.cells and not right.cells:
-            return None
         name = method_name(op)
         before = (f"__i{name}__",) if isinstance(node, ast.AugAssign) else ()
-        ours = self.special(left, (*before, f"__{name}__"), (right,), node)
-        theirs = self.special(right, f"__r{name}__", (left,), node)
-        return join(ours or Value(), theirs or Value()) if ours or theirs else None
+        return self._either_side(left, (*before, f"__{name}__"), right, [f"__r{name}__"], node)
+
+    def _either_side(self, left: Value, names: Sequence[str], right: Value, swapped: Sequence[str],
+                     node: ast.AST) -> Value | None:
+        """What the method of the left operand gives, and that of the right one where that may be asked."""
+        ours, theirs = self.special(left, names, (right,), node), None
+        first = [owner for _, owner in self.owned(left)]
+        derived = any(owner in self.order(other)[1:] for _, other in self.owned(right) for owner in first)
+        if ours is None or derived or ours.kind & Sort.OTHER or _DECLINED in ours.things or left.kind or left.roots:
+            theirs = self.special(right, swapped, (left,), node)
+        return None if ours is None and theirs is None else join(ours or Value(), theirs or Value())
 
     def _joined_containers(self, node: ast.BinOp, left: Value, right: Value) -> Value:
         """`a + b`, `a * n`, `a | b` of tuples, lists and dicts."""

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from triton_mutlint.host.classes.classes import written_out
+from triton_mutlint.host.classes.special import TEXT
 from triton_mutlint.host.expressions.loops import MOST
 from triton_mutlint.host.library.containers import Containers
 from triton_mutlint.host.modules.module import External
@@ -37,6 +38,15 @@ _SEES_ALL = frozenset({"exec", "eval", "vars", "locals", "globals", "__import__"
 _SHARES = frozenset({"memoryview", "bytearray", "super", "type"})  # and what gives something of another kind
 
 
+# The special methods that a builtin calls beside that of its name: the first that there is.
+_NUMBER = ("__index__", "__int__", "__float__", "__len__")
+_ORDER = ("__lt__", "__gt__")
+_CALLED = {
+    "str": TEXT[1:], "repr": (), "ascii": TEXT[2:], "format": TEXT[1:], "sorted": _ORDER,
+    "min": _ORDER, "max": _ORDER, "set": ("__hash__",), "frozenset": ("__hash__",), "dict": ("__hash__",),
+}  # fmt: skip
+
+
 class Builtins(Containers):
     """Calls of builtins."""
 
@@ -63,7 +73,7 @@ class Builtins(Containers):
         followed = self._in_python(f"builtins.{name}", arguments, node)
         if followed is not None:
             return followed
-        self._special_methods(name, arguments, node)
+        self.handed(arguments, node, f"__{name}__", *_CALLED.get(name, _NUMBER))
         first = arguments.get(0)
         owner, _, method = name.partition(".")
         if method and first is not None and owner in ("list", "dict", "set", "tuple", "object", "type"):
@@ -94,14 +104,6 @@ class Builtins(Containers):
             scope = self.scopes.get(scope)
         return self.not_known(UNSEEN, Arguments((*arguments, *names)), node)
 
-    def _special_methods(self, name: str, arguments: Arguments, node: ast.AST) -> None:
-        """A builtin calls the method of its name, or one that makes a text or a number of an object."""
-        for value in arguments:
-            held = join(value, self.state.elements(value)) if value.cells and name in ("print", "str", "sum") else value
-            if held.cells:
-                names = f"__{name}__", "__add__" if name == "sum" else "__str__", "__repr__", "__len__", "__index__"
-                self.special(held, names, (UNSEEN,), node)
-
     def _elements(self, name: str, first: Value | None, arguments: Arguments, node: ast.AST) -> Value:
         kind = "tuple" if name == "tuple" else "list"
         if first is None:
@@ -126,12 +128,14 @@ class Builtins(Containers):
 
     def _keyed_by(self, arguments: Arguments, element: Value, node: ast.AST) -> None:
         key = arguments.named.get("key")
-        if key is not None and key.things:
-            self.call(key, Arguments((element,)), node)
+        if key is not None and self.is_called(key):
+            result = self.call(key, Arguments((element,)), node)
+            self.handed([result], node, *_ORDER)
 
     # ------------------------------------------------------------------ one by one
 
     def _b_dict(self, arguments: Arguments, node: ast.AST) -> Value:
+        self.handed(arguments.positional, node, "__hash__")
         if not arguments.positional and arguments.double_star is None:
             return self.make(node, Cell(dict(arguments.named), size=len(arguments.named), kind="dict"))
         if len(arguments.positional) == 1 and self.runs_code(arguments.positional[0]):
@@ -164,7 +168,17 @@ class Builtins(Containers):
         got = self.special(given, "__reversed__", (), node)
         return got if got is not None else self._in_python("builtins.backwards", arguments, node) or UNSEEN
 
+    def _b_hasattr(self, arguments: Arguments, node: ast.AST) -> Value:
+        self._b_getattr(arguments, node)
+        return PLAIN
+
+    def _b_delattr(self, arguments: Arguments, node: ast.AST) -> Value:
+        owner, name = (*arguments.positional, UNSEEN, UNSEEN)[:2]
+        self.delete_attribute(owner, str((name.constant or ("", ""))[1]), node)
+        return NONE
+
     def _b_range(self, arguments: Arguments, node: ast.AST) -> Value:
+        self.handed(arguments, node, "__index__")
         known = [value.constant[1] for value in arguments.positional if value.constant is not None]
         bounds = [bound for bound in known if isinstance(bound, int)]
         if arguments.star is None and len(bounds) == len(arguments.positional) and bounds and 0 not in bounds[2:]:
@@ -217,8 +231,8 @@ class Builtins(Containers):
         return PLAIN if certain is None else constant(certain)
 
     def _b_isinstance(self, arguments: Arguments, node: ast.AST) -> Value:
-        self._special_methods("isinstance", arguments, node)
         value, classes = (*arguments.positional, UNSEEN, UNSEEN)[:2]
+        self.handed([classes], node, "__instancecheck__", beside=[value])
         if value.some and value.kind == Sort.TENSOR and not value.cells and not value.things:
             names = self.listed_classes(classes)
             if names is not None and all(name.startswith("builtins.") for name in names):

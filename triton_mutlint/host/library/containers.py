@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -27,6 +28,9 @@ from triton_mutlint.host.values.values import (
 
 # Methods that give nothing of what is in the container.
 _LOOKS = frozenset({"index", "count", "issubset", "issuperset", "isdisjoint", "__len__", "__contains__", "__eq__"})
+# What they call of elements and arguments; those that no list or deque has, `__hash__`.
+_ASKS = {"index": ("__eq__",), "count": ("__eq__",), "remove": ("__eq__",), "sort": ("__lt__", "__gt__"),
+         "pop": ("__index__", "__hash__"), "insert": ("__index__",), "rotate": ("__index__",)}
 _EXTENDS = frozenset({"extend", "update", "__iadd__", "__ior__"})
 
 
@@ -38,6 +42,9 @@ class Containers(TorchCalls):
         kinds = {content.kind for content in contents}
         if "generator" in kinds:
             return self._generator_method(owner, name, arguments, node)
+        if not hasattr(deque, name) or name in _ASKS:
+            keys = self.state.element(owner, KEYS)
+            self.handed([owner, *arguments], node, *_ASKS.get(name, ("__hash__",)), beside=[keys])
         if name in ("append", "add") and arguments.positional:
             self.appended(owner, arguments.positional[-1])
             return NONE
@@ -63,15 +70,13 @@ class Containers(TorchCalls):
                     node: ast.AST) -> Value:
         """A method may put its arguments, or what they hold, among the elements, and give these or a copy of them."""
         given = [value for value in arguments if value.cells or value.roots or value.things]
-        for value in given:
-            self.special(value, "__eq__", (self.state.elements(owner),), node)
         if name in _LOOKS:
             return PLAIN
         if name == "copy" and len(contents) == 1:
             return self.make(node, contents[0])
         held = join(*given, self.one_of(given), *(self.iterate(value, node) for value in given if not value.things))
         key = arguments.named.get("key")
-        if key is not None and key.things:
+        if key is not None and self.is_called(key):
             self.call(key, Arguments((self.state.elements(owner),)), node)
         if name not in FIXED_METHODS:
             self.state.mix(owner, held)

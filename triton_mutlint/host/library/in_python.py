@@ -33,6 +33,26 @@ def builtins_backwards(sequence: Any) -> Any:
     yield from list(sequence)[::-1]
 
 
+def builtins_any(iterable: Any) -> Any:
+    for item in iterable:  # noqa: SIM110 - that is what this is
+        if item:
+            return True
+    return False
+
+
+def builtins_all(iterable: Any) -> Any:
+    for item in iterable:  # noqa: SIM110 - that is what this is
+        if not item:
+            return False
+    return True
+
+
+def builtins_print(*values: Any, file: Any = None, **rest: Any) -> None:
+    texts = [str(value) for value in values]
+    if file is not None:
+        file.write(texts)
+
+
 def builtins_sum(iterable: Any, start: Any = 0) -> Any:
     for item in iterable:
         start = start + item

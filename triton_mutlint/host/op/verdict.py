@@ -205,6 +205,8 @@ def _call(op: OpRegistration, one: Implementation, interpreter: Interpreter, sta
         interpreter.active.clear()
         result = interpreter.call(called, _passed(function, here.entry, state), function)
         differentiate(op, interpreter, function)
+    for cell in [cell for cell in state.heap if cell not in state.base]:
+        interpreter.special(Value(cells=frozenset([cell])), "__del__", (), function)
     returned, maybe = interpreter.effects.returned, interpreter.effects.maybe_returned
     for effect, value in interpreter.escaped:
         interpreter.effects.gap(effect, state, [value])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from triton_mutlint.host.registrations.things import (
     hole,
     is_unknown,
     is_whole,
+    shown,
     strings,
     written,
 )
@@ -30,7 +31,6 @@ from triton_mutlint.host.values.values import (
     ClassValue,
     Value,
     join,
-    thing,
 )
 from triton_mutlint.host.values.written import Spot
 
@@ -109,14 +109,15 @@ class OneByOne(Interpreter):
         applied = self.call(maker, Arguments((value,)), decorator)
         return value if is_unknown(applied) or not (applied.things or applied.cells) else applied
 
-    def _s_classdef(self, node: ast.ClassDef) -> State:
-        self.here.captured = True
-        self.world.shared.members[id(node)] = self.class_body(node)
-        value = thing(ClassValue(self.here.module, node, self.closure))
-        for decorator in reversed(node.decorator_list):
-            value = self.decorated(decorator, value)
-        self.state.put(self.scope_of(node.name), node.name, value)
-        return self.state
+    def hold_members(self, made: ClassValue, bound: Mapping[str, Value]) -> None:
+        self.world.shared.members[id(made.node)] = bound
+
+    def call(self, callee: Value, arguments: Arguments, node: ast.AST) -> Value:
+        methods = [t for t in callee.things if isinstance(t, Attribute) and t.owner.cells]
+        if len(methods) == len(callee.things) > len({t.name for t in methods}) == 1:  # of one of many containers
+            one = replace(methods[0], owner=join(*(t.owner for t in methods)))
+            callee = replace(callee, things=frozenset([one]))
+        return super().call(callee, arguments, node)
 
     # ------------------------------------------------------------------ expressions
 
@@ -224,7 +225,7 @@ class RealCalls(OneByOne):
             at = slice(*(value for _, value in bounds)) if all(known for known, _ in bounds) else None
         text = as_text(tensor, "…")
         if has_hole(text):
-            return written(hole("…"))
+            return written(_cut(text, at) if isinstance(at, slice) else hole("…"))
         try:
             return written(text[at])  # type: ignore[index]
         except (TypeError, IndexError):
@@ -237,3 +238,10 @@ def is_text(value: Value) -> bool:
 
 def _percent(text: str, values: Any) -> str:
     return text % (tuple(values) if isinstance(values, list) else values)
+
+
+def _cut(text: str, at: slice) -> str:
+    """A part of a text with holes: known where what is cut away has none, so that it may be counted."""
+    start, stop = at.start or 0, len(text) if at.stop is None else at.stop
+    ends = text[:start] if start >= 0 else text[start:], text[:stop] if 0 <= stop < len(text) else text[stop:]
+    return text[at] if at.step in (None, 1) and all(shown(end) == end for end in ends) else hole("…")

@@ -75,7 +75,6 @@ class OpEvent(_Event):
     open: bool = False
     before: tuple[str, ...] = ()
     tags: Value | None = None
-    misplaced: Value | None = None  # a list where the function belongs
 
 
 @dataclass(frozen=True, eq=False)

@@ -142,11 +142,6 @@ class TorchRegistering(RealCalls):
 
     def custom_op(self, callee: External, arguments: Arguments, node: ast.AST) -> Value:
         function = take(arguments, 1, "fn")
-        listed = function is not None and (string(function) is not None or any(
-            content.owner is None for content in self.state.contents(function)))
-        if function is not None and listed:  # a list where it belongs
-            named = {"misplaced": function, **arguments.named}
-            return pending(callee, replace(arguments, positional=arguments.positional[:1], named=named), "fn")
         if is_none(function):
             return pending(callee, arguments, "fn")
         last = callee.name.rpartition(".")[2]
@@ -155,8 +150,7 @@ class TorchRegistering(RealCalls):
             Form.TRITON_OP if last == "triton_op" else Form.CUSTOM_OP, f"torch.library.{last}",
             take(arguments, 0, "name") or opaque("it is missing"), node, function,
             take(arguments, None, "mutates_args"), None if is_none(schema) else schema, required=True,
-            open=is_open(arguments), tags=take(arguments, None, "tags"), misplaced=take(arguments, None, "misplaced"),
-        )
+            open=is_open(arguments), tags=take(arguments, None, "tags"))
         return op_itself(as_text(event.name, "name"))
 
     def library(self, callee: External, arguments: Arguments, node: ast.AST) -> Value:

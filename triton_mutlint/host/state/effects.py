@@ -56,6 +56,16 @@ class Effects:
         for name in same | maybe:
             self.unknown.setdefault(name, {})[effect] = None
 
+    def doubt(self, other: Effects) -> None:
+        """Code may run that does what `other` says, or not."""
+        for found in (other.written, other.maybe, other.unknown):
+            for name, effects in found.items():
+                self.unknown.setdefault(name, {}).update(effects)
+        self.gaps.update(other.gaps)
+        self.kernels.update(other.kernels)
+        self.exposed.update(other.exposed)
+        self.blind.update(other.blind)
+
     def settle(self) -> None:
         """Put together what was found.
 

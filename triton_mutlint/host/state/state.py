@@ -42,6 +42,11 @@ def state_scope(item: HostModule | ClassValue) -> ScopeId:
     return ("class", item.module.display, item.node.lineno, item.node.col_offset)
 
 
+def body_scope(item: ClassValue) -> ScopeId:
+    """Where what the body of a class in a function bound is kept."""
+    return (*state_scope(item), "body")
+
+
 @dataclass
 class State:
     """Names by scope and containers by where they were made; changed in place.

@@ -66,7 +66,7 @@ class Learning(Observer):
         line, op, a, b = self.place.line, node.op, left.made, right.made
         for one in (a, b):
             note(one.bare, "arithmetic", line)
-            if one.dtype is None and not isinstance(op, ast.Add | ast.Sub):
+            if one.dtype is None and not isinstance(op, ast.Add) and (one is b or not isinstance(op, ast.Sub)):
                 note(one.bare, "number", line)
             if one.dtype is None or isinstance(op, ast.Mult):
                 note(one.bare, "direct", line)

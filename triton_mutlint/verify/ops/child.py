@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +103,7 @@ def _loaded(job: OpJob) -> CallableOp:
     sys.path[:0] = job.roots
     module = importlib.import_module(job.module)
     if job.is_function:
-        return callable_function(getattr(module, job.name.rpartition(":")[2]), job.pointers)
+        return callable_function(attrgetter(job.name.rpartition(":")[2])(module), job.pointers)
     namespace, _, rest = job.name.partition("::")
     base, _, overload = rest.partition(".")
     found = getattr(getattr(torch.ops, namespace), base, None)

@@ -50,7 +50,7 @@ def unlike(fakes: Sequence[Any], reals: Sequence[Any]) -> str:
             ("strides", _known(fake.stride(), real.stride()), tuple(real.stride()))) if a != b]
         if told and not (told[0][0] == "strides" and real.numel() < 2):
             what, a, b = told[0]
-            return f"the fake function gives result {i} the {what} {a}, the op {b}"
+            return f"result {i + 1} of the fake function has the {what} {a}, of the op {b}"
     return ""
 
 

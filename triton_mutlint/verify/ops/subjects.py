@@ -11,6 +11,7 @@ from typing import Any
 
 from triton_mutlint.basics import UsageError
 from triton_mutlint.config.request import Request
+from triton_mutlint.host.registrations.functions import LOCAL
 from triton_mutlint.run.plan import Specs
 from triton_mutlint.source.discover import find_module
 from triton_mutlint.source.finder import ModulePlace
@@ -59,16 +60,14 @@ def named(argument: str, cwd: Path) -> tuple[str, str]:
                          "write FILE, FOLDER or module:op") from error
 
 
-def is_wanted(name: str, wanted: str) -> bool:
-    """Whether the op `lib::rope` is meant by `lib::rope` or `rope`."""
-    return wanted in ("", name, name.rpartition(":")[2])
-
-
 def subject_of(op: OpReport, source: SourceFile, request: Request, specs: Specs, settings: Settings,
                paths: Sequence[str], kernels: Sequence[KernelReport] = ()) -> OpSubject:
     """How to run one analysed op; `kernels` are those that it may launch."""
     if op.form == "function":
         paths = [path for path in paths if path != FAKE]
+    if LOCAL in op.name:
+        return OpSubject(op, refused="it is defined in a function, which nothing here calls; --model runs a program "
+                                     "that uses it")
     if op.form == "jax":
         return OpSubject(op, refused="it is a call of jax-triton, not an op of torch")
     spec = specs.of(source)

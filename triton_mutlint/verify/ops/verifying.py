@@ -18,7 +18,7 @@ from triton_mutlint.verify.jobs import run_jobs
 from triton_mutlint.verify.model import OpOutcome, Outcome, VerifyReport
 from triton_mutlint.verify.ops.judging import model_outcome, outcome_of
 from triton_mutlint.verify.ops.reproducer import write_reproducer
-from triton_mutlint.verify.ops.subjects import OpSubject, importable, is_wanted, named, subject_of
+from triton_mutlint.verify.ops.subjects import OpSubject, importable, named, subject_of
 from triton_mutlint.verify.ops.wire import FAKE, ModelJob, OpRun
 from triton_mutlint.verify.verifying import require
 from triton_mutlint.verify.wire import Settings
@@ -41,7 +41,7 @@ def verify_ops(request: Request, settings: Settings, paths: Sequence[str], outpu
     subjects = [subject_of(op, by_name[op.location.file], request, specs, settings, paths,
                            [k for k in report.kernels if k.name in set(op.kernels)])
                 for op in report.ops
-                if any(is_wanted(op.name, wanted) and (wanted or op.kernels or op.form != "function")
+                if any(op.is_called(wanted) if wanted else op.kernels or not op.complete or op.form != "function"
                        for _, wanted in asked) and op.location.file in by_name]
     outcomes = tuple(_outcomes(_once_each(subjects), settings, output, progress))
     return VerifyReport(settings.device, report.environment.triton, (),
@@ -82,7 +82,7 @@ def _unread(sources: Sequence[SourceFile]) -> Iterator[tuple[str, Failure]]:
 def _not_found(asked: Sequence[tuple[str, str]], report: Report) -> Iterator[tuple[str, Failure]]:
     names = [op.name for op in report.ops]
     for path, wanted in asked:
-        if wanted and not any(is_wanted(name, wanted) for name in names):
+        if wanted and not any(op.is_called(wanted) for op in report.ops):
             message = f"no op {wanted!r} is registered here; there are: {', '.join(names) or 'none'}"
             yield f"{path}:{wanted}", Failure(Stage.LOAD, message, Location(path, 1))
 
