@@ -25,6 +25,7 @@ from triton_mutlint.host.state.core import Take
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.groups import Arguments, Cell, sequence
 from triton_mutlint.host.values.values import (
+    NO_VALUE,
     PLAIN,
     Attribute,
     CellId,
@@ -192,6 +193,19 @@ class RealCalls(OneByOne):
             if made is not None:
                 return made
         return super().method(attribute, arguments, node)
+
+    def _taken(self, owner: Value, name: str, arguments: Arguments) -> Value:
+        key, *others = (*arguments.positional, NO_VALUE)
+        if name == "setdefault" and (key.constant is None or has_hole(key.constant[1])):
+            self.state.grow(owner, join(*others))
+            return join(*others)  # not any of all: there may be thousands
+        return super()._taken(owner, name, arguments)
+
+    def put_element(self, owner: Value, at: ast.expr | None, index: Value, value: Value, node: ast.AST) -> None:
+        if at is not None and not isinstance(at, ast.Slice) and index.constant is None:
+            self.state.grow(owner, value)  # not to all elements: there may be thousands
+        else:
+            super().put_element(owner, at, index, value, node)
 
     # ------------------------------------------------------------------ strings and operators
 

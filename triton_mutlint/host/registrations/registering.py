@@ -50,6 +50,7 @@ from triton_mutlint.host.values.values import (
 from triton_mutlint.host.values.written import Spot
 
 MAX_DEPTH = 12  # calls inside calls
+SHORT = 12  # statements
 MAX_STEPS = 200_000  # statements, for one file
 Found = tuple[list[Event], list[tuple[FunctionValue, State]]]
 
@@ -213,7 +214,8 @@ class Registering(TorchRegistering):
         told_before = self._told.get(function)
         if told_before is not None:
             name, registrar, given = told_before
-            full = replace(given, named={**given.named, registrar.function or "decorated": _first(arguments)})
+            decorated = next(iter(arguments), opaque("it is not passed"))
+            full = replace(given, named={**given.named, registrar.function or "decorated": decorated})
         elif registrar is None:
             return self._inline(function, arguments, node)
         else:
@@ -259,8 +261,11 @@ class Registering(TorchRegistering):
         return own
 
     def _inline(self, function: FunctionValue, arguments: Arguments, node: ast.AST) -> Value:
-        """Follow a call into a function of the project, if it is worth it."""
-        if any(one.node is function.node for one in self.active) or len(self.stack) >= MAX_DEPTH:
+        """Follow a call into a function of the project, if that is short, or may register ops."""
+        code = function.node
+        worth = isinstance(code, ast.Lambda) or code.name == "__init__" or len(code.body) <= SHORT or (
+            self.world.modules.registers(code, function.module))
+        if not worth or len(self.stack) >= MAX_DEPTH or any(one.node is code for one in self.active):
             return self.not_known(UNSEEN, arguments, node)
         self._reached.add(id(function.node))
         self.stack.append(node)
@@ -280,11 +285,6 @@ class Registering(TorchRegistering):
             return super().apart(work, here)
         finally:
             self.events, self.defined, self.rounds = saved
-
-
-def _first(arguments: Arguments) -> Value:
-    """What a decorator is called with."""
-    return next(iter((*arguments.positional, *arguments.named.values())), opaque("it is not passed"))
 
 
 def _is_told(event: Event) -> bool:
