@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from triton_mutlint.host.library.library import Interpreter
 from triton_mutlint.host.modules.module import HostModule
-from triton_mutlint.host.registrations.real import BUILTINS, MOST, Element, NotKnownError, Real
 from triton_mutlint.host.registrations.things import (
+    LONG,
     as_text,
     each_in,
     has_hole,
@@ -19,6 +20,7 @@ from triton_mutlint.host.registrations.things import (
     is_whole,
     shown,
     strings,
+    take,
     written,
 )
 from triton_mutlint.host.state.core import Take
@@ -26,14 +28,20 @@ from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.groups import Arguments, Cell, sequence
 from triton_mutlint.host.values.values import (
     NO_VALUE,
+    NONE,
     PLAIN,
     Attribute,
     CellId,
     ClassValue,
     Value,
+    constant,
     join,
 )
 from triton_mutlint.host.values.written import Spot
+
+MOST = 2_048  # elements of a list that is followed one by one
+_WIDE = re.compile(r"\d{4}")  # in a format: a width that makes a short string a long one
+_SAME_ELEMENTS = ("list", "tuple", "sorted", "iter", "set", "frozenset")
 
 
 class OneByOne(Interpreter):
@@ -67,11 +75,6 @@ class OneByOne(Interpreter):
         """Whether it is one list of known length, or one dict."""
         contents = self.state.contents(value)
         return len(contents) == 1 and is_whole(contents[0])
-
-    def listed(self, values: Sequence[Value], node: ast.AST, whole: bool = True,
-               kind: str = "list") -> Value:
-        content = sequence(values, kind)
-        return self.make(node, content if whole else replace(content, size=None))
 
     # ------------------------------------------------------------------ statements
 
@@ -138,61 +141,65 @@ class OneByOne(Interpreter):
 class RealCalls(OneByOne):
     """Calls Python's builtins, and the methods of strings and dicts."""
 
-    # ------------------------------------------------------------------ real values
-
-    def really(self, function: Callable[..., object], arguments: Arguments, node: ast.AST,
-               *before: Value) -> Value | None:
-        """What a function of Python gives; None where it is not known."""
-        real = Real(self.state)
-        try:
-            made = real.call(function, arguments, *before)
-        except NotKnownError:
-            return None
-        if isinstance(made, (list, tuple, dict)):
-            return self._contained(made, real.whole, node)
-        return self._item(made, node, "") if real.whole else PLAIN
-
-    def _contained(self, made: list[Any] | tuple[Any, ...] | dict[Any, Any], whole: bool, node: ast.AST) -> Value:
-        if isinstance(made, dict):
-            fields = {key: self._item(item, node, f"row {key}") for key, item in made.items()}
-            return self.make(node, Cell(fields, kind="dict"))
-        items = [self._item(item, node, f"row {i}") for i, item in enumerate(made)]
-        return self.listed(items, node, whole, "tuple" if isinstance(made, tuple) else "list")
-
-    def _item(self, item: Any, node: ast.AST, what: str) -> Value:
-        if isinstance(item, Element):
-            return item.value
-        if isinstance(item, tuple):
-            row = sequence([self._item(one, node, f"{what}.{i}") for i, one in enumerate(item)])
-            return self.make(node, row, what)
-        return written(item)
-
     def builtin(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
-        if name in ("list", "tuple", "sorted", "iter") and len(arguments.positional) == 1 and all(
-                content.kind in ("list", "tuple") and content.owner is None
-                for content in self.state.contents(arguments.positional[0])) and arguments.positional[0].cells:
-            return arguments.positional[0]  # it says where its elements stand
-        if name in BUILTINS:
-            arguments = self._drained(arguments, node)
-            made = self.really(BUILTINS[name], arguments, node)
-            if made is not None:
-                return made
+        given = arguments.positional
+        contents = self.state.contents(given[0]) if len(given) == 1 else []
+        if name in _SAME_ELEMENTS and contents and all(
+                content.kind in ("list", "tuple") and content.owner is None for content in contents):
+            return given[0]  # it says where its elements stand
+        if name == "len" and len(contents) == 1 and is_whole(contents[0]):
+            return constant(len(each_in(contents[0]) or ()))
+        if name == "str" and len(given) == 1 and is_text(given[0]):
+            return given[0]
         return super().builtin(name, arguments, node)
 
     def method(self, attribute: Attribute, arguments: Arguments, node: ast.AST) -> Value:
-        """`owner.name(...)` of a string or a dict, with Python's own method if that changes nothing."""
-        owner, name = attribute.owner, attribute.name
-        if is_text(owner):
-            function = getattr(str, name, None)
-            given = self._drained(arguments, node)
-            made = self.really(function, given, node, owner) if function is not None else None
-            return written(hole("…")) if made is None else made
-        contents = self.state.contents(owner)
-        if name in ("items", "keys", "values", "get") and len(contents) == 1 and contents[0].kind == "dict":
-            made = self.really(getattr(dict, name), arguments, node, owner)
-            if made is not None:
-                return made
-        return super().method(attribute, arguments, node)
+        """`owner.name(...)` of a known dict, or of a string, by Python's own method."""
+        contents = self.state.contents(attribute.owner)
+        if len(contents) == 1 and contents[0].kind == "dict":
+            found = self._of_dict(contents[0], attribute.name, arguments, node)
+            return super().method(attribute, arguments, node) if found is None else found
+        if not is_text(attribute.owner):
+            return super().method(attribute, arguments, node)
+        given = self._drained(arguments, node)
+        return self.by_python(getattr(str, attribute.name, None), given.before(attribute.owner), node)
+
+    def _of_dict(self, content: Cell, name: str, arguments: Arguments, node: ast.AST) -> Value | None:
+        keys = each_in(content)
+        if keys is None or content.source != NO_VALUE:
+            return None
+        if name == "get" and arguments.positional and (key := arguments.positional[0].constant) is not None:
+            return content.get(key[1]) or take(arguments, 1, "default") or NONE
+        values = [content.fields[key.constant[1]] for key in keys if key.constant is not None]
+        if name == "items":
+            pairs = zip(keys, values, strict=True)
+            values = [self.make(node, sequence(pair), f"row {i}") for i, pair in enumerate(pairs)]
+        found = {"keys": keys, "values": values, "items": values}.get(name)
+        return self.make(node, sequence(found, "list")) if found is not None else None
+
+    def by_python(self, function: Callable[..., Any] | None, arguments: Arguments, node: ast.AST) -> Value:
+        """What a function of Python gives for strings; it carries holes along as letters."""
+        given = [self._real(value) for value in arguments.positional]
+        named = {name: self._real(value) for name, value in arguments.named.items()}
+        texts = [text for one in given for text in (one if isinstance(one, tuple) else (one,)) if isinstance(text, str)]
+        large = sum(map(len, texts)) > LONG or any(isinstance(one, int) and one > LONG for one in given) or (
+            function in (str.format, str.__mod__) and _WIDE.search(texts[0]) is not None)
+        if function is None or large or arguments.star is not None or arguments.double_star is not None:
+            return written(hole("…"))
+        try:
+            made = function(*given, **named)
+        except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError):
+            return written(hole("…"))
+        if isinstance(made, (list, tuple)):
+            return self.make(node, sequence(map(written, made), "tuple" if isinstance(made, tuple) else "list"))
+        return written(made) if isinstance(made, str) or not any(map(has_hole, texts)) else PLAIN
+
+    def _real(self, value: Value) -> Any:
+        """A constant, a tuple of such, or a hole."""
+        items = None if value.constant is not None else self.each(value)
+        if items is not None:
+            return tuple(self._real(item) for item in items)
+        return hole("…") if value.constant is None else value.constant[1]
 
     def _taken(self, owner: Value, name: str, arguments: Arguments) -> Value:
         key, *others = (*arguments.positional, NO_VALUE)
@@ -226,8 +233,7 @@ class RealCalls(OneByOne):
             theirs = strings(right) or (as_text(right, ast.unparse(node.right)),)
             return join(*(written(one + other, self.spot(node)) for one in ours for other in theirs))
         if isinstance(node.op, ast.Mod) and is_text(left):
-            made = self.really(_percent, Arguments((left, right)), node)
-            return written(hole("…")) if made is None else made
+            return self.by_python(str.__mod__, Arguments((left, right)), node)
         return super().binary(node, left, right)
 
     def _indexed(self, tensor: Value, node: ast.expr, index: Value) -> Value:
@@ -248,10 +254,6 @@ class RealCalls(OneByOne):
 
 def is_text(value: Value) -> bool:
     return bool(value.texts) or (value.constant is not None and isinstance(value.constant[1], str))
-
-
-def _percent(text: str, values: Any) -> str:
-    return text % (tuple(values) if isinstance(values, list) else values)
 
 
 def _cut(text: str, at: slice) -> str:
