@@ -72,13 +72,13 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
     if failures := render("concise", report, RenderOptions()):
         tell(failures)
     counts = summarize(report)
-    rest = f"; {counts.failed} could not be analysed" if counts.failed else ""
+    rest = f"; {counts['failed']} could not be analysed" if counts["failed"] else ""
     ops = sum(key.kind == OP for key in contracts)
     also = f" and {plural(ops, 'op')}" if ops else ""
     kernels = plural(len(contracts) - ops, "kernel")
     told = f"{shown}: {kernels}{also}, {len(report.kernels) + len(report.ops)} of this run{rest}\n"
     write_stdout(fitted(told, sys.stdout))
-    return int(counts.errors > 0)
+    return int(counts["errors"] > 0)
 
 
 def _written(report: Report, request: Request, path: Path) -> dict[Key, Contract]:

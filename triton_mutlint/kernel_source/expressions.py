@@ -40,7 +40,7 @@ class Expressions(Calls):
     def name(self, node: ast.Name) -> MayBe:
         if node.id in self.env:
             return self.env[node.id]
-        known = self.stores.held(self.namespace, node.id)
+        known = self.stores.outside.held(self.namespace, node.id)
         if known is not None:
             return known
         found = self.namespace.get(node.id, getattr(builtins, node.id, UNKNOWN))
@@ -50,7 +50,7 @@ class Expressions(Calls):
             if found is UNKNOWN:  # then Triton refuses the kernel
                 self.done(f"{node.id} is not defined", NO_ROOTS)
                 return of_global(found)
-        return self.stores.hold(self.namespace, node.id, found)
+        return self.stores.outside.hold(self.namespace, node.id, found)
 
     def attribute(self, node: ast.Attribute) -> MayBe:
         owner = self.eval(node.value)

@@ -7,17 +7,15 @@ import contextlib
 import inspect
 import textwrap
 from collections import ChainMap
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from types import FunctionType, ModuleType
 from typing import Any
 
 from triton_mutlint.kernel_source.evaluate import UNKNOWN, own
-from triton_mutlint.kernel_source.objects import member, named_and_home
+from triton_mutlint.kernel_source.objects import named_and_home
 from triton_mutlint.kernel_source.operations import ANY, PURE, stores
 from triton_mutlint.kernel_source.slots import NO_TRACE
 from triton_mutlint.kernel_source.values import NOTHING, Env, MayBe, mixed, of_global
-from triton_mutlint.source.finder import is_real
 from triton_mutlint.source.slicing.spaces import node_of
 from triton_mutlint.types import Kernel
 
@@ -88,10 +86,10 @@ class Program:
         if node is None:
             return None
         code = getattr(function, "__code__", None)
-        return Helper(node, _namespace(function), getattr(code, "co_filename", ""), _defaults(function))
+        return Helper(node, namespace_of(function), getattr(code, "co_filename", ""), _defaults(function))
 
 
-def _namespace(function: Any) -> Mapping[str, Any]:
+def namespace_of(function: Any) -> Mapping[str, Any]:
     """Where the names of a function are looked up: in those it was defined in, too."""
     outside = getattr(function, "__globals__", {})
     cells = dict(zip(getattr(getattr(function, "__code__", None), "co_freevars", ()),
@@ -109,26 +107,6 @@ def _defaults(function: Any) -> Mapping[str, Any]:
     names = getattr(code, "co_varnames", ())[: getattr(code, "co_argcount", 0)]
     named = getattr(function, "__kwdefaults__", None) or {}
     return {**dict(zip(reversed(names), reversed(given), strict=False)), **named}
-
-
-def read_by(function: Any, seen: set[int] | None = None) -> Iterator[tuple[Any, str, Any]]:
-    """The names outside that a function of Python's reads, itself or by others: where they stand, and their values."""
-    seen = set() if seen is None else seen
-    function = getattr(function, "fn", function)
-    code = getattr(function, "__code__", None)
-    if code is None or id(code) in seen or is_real(named_and_home(function)[1]):
-        return
-    seen.add(id(code))
-    home = _namespace(function)
-    for name in (*code.co_names, *code.co_freevars):
-        with contextlib.suppress(Exception):  # an attribute, or a stand-in
-            value = home[name]
-            yield home, name, value
-            if isinstance(value, ModuleType) and not is_real(value.__name__):
-                parts = ((other, member(value, other)) for other in code.co_names)
-                yield from ((value, other, part) for other, part in parts if part is not UNKNOWN)
-            elif isinstance(value, FunctionType):
-                yield from read_by(value, seen)
 
 
 def definition(jit: Any, function: Any) -> ast.FunctionDef | None:

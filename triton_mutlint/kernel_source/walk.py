@@ -9,15 +9,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Set
 from dataclasses import replace
-from types import ModuleType
 from typing import Any
 
 from triton_mutlint.kernel_source.accesses import Done
 from triton_mutlint.kernel_source.calls import Calls
 from triton_mutlint.kernel_source.expressions import Expressions
-from triton_mutlint.kernel_source.helpers import Helper, Program, read_by
-from triton_mutlint.kernel_source.objects import member, named_and_home
+from triton_mutlint.kernel_source.helpers import Helper, Program
+from triton_mutlint.kernel_source.objects import named_and_home
 from triton_mutlint.kernel_source.operations import trips
+from triton_mutlint.kernel_source.outside import Outside
 from triton_mutlint.kernel_source.values import (
     NOTHING,
     SOME,
@@ -41,11 +41,10 @@ class Walk:
     """One walk over a kernel and the helpers that it calls."""
 
     def __init__(self, program: Program, unsettled: Set[str] = frozenset()) -> None:
-        self._program, self.unsettled = program, unsettled
+        self._program, self.outside = program, Outside(unsettled)
         self._known: dict[tuple[Helper, tuple[tuple[str, MayBe], ...]], Done] = {}
         self._running: set[tuple[Helper, tuple[tuple[str, MayBe], ...]]] = set()
         self._calls = 0
-        self.outside = dict[tuple[int, str], tuple[Any, MayBe]]()  # names outside: where they stand, and what they hold
         self._walked: dict[tuple[object, ...], tuple[Footprint, frozenset[str]]] = {}
 
     def of(self, helper: Helper, env: Mapping[str, MayBe]) -> Footprint:
@@ -94,31 +93,6 @@ class Walk:
 
     def helper(self, target: Any, name: str = "") -> Helper | None:
         return self._program.helper(target, name)
-
-    def attribute(self, target: Any, name: str) -> MayBe:
-        """An attribute of a Python object."""
-        if not isinstance(target, ModuleType):
-            return of_global(member(target, name))
-        return self.held(target, name) or self.hold(target, name, member(target, name))
-
-    def held(self, home: Any, name: str) -> MayBe | None:
-        """What a name of a module, or of the namespace of a function, holds: anything, if it may have another value."""
-        if name in self.unsettled:
-            return MayBe(is_open=True)
-        return self.outside.get((id(home), name), (None, None))[1]
-
-    def hold(self, home: Any, name: str, value: Any) -> MayBe:
-        """The same of one that is asked for for the first time."""
-        found = of_global(value)
-        self.outside[id(home), name] = (home, found)
-        return found
-
-    def is_settled(self, function: Any) -> bool:
-        """Whether a function of Python's reads no name that may have another value; all that it reads are held."""
-        read = [*read_by(function)]
-        for home, name, value in read:
-            self.hold(home, name, value)
-        return self.unsettled.isdisjoint(name for _, name, _ in read)
 
 
 class WalkedBody(Expressions):

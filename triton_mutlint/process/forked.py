@@ -15,7 +15,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, NoReturn, TypeVar
 
 from triton_mutlint.process import capture
@@ -259,7 +259,8 @@ def _answer(task: T, work: Callable[[T], Iterator[Item]], pipe: int) -> NoReturn
             try:
                 for item in work(task):
                     _send(pipe, "item", pack(item))
-                _send(pipe, "done", "" if inputs is None else pack(inputs.shared()))
+                # Not with the values of the environment: they are secrets for all that is known.
+                _send(pipe, "done", "" if inputs is None else pack(replace(inputs, environment={})))
             except Exception:  # told where the task was given
                 _send(pipe, "error", traceback.format_exc())
     finally:

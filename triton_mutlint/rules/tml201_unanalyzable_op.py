@@ -66,6 +66,7 @@ def _undecided(subject: KernelSubject, op: UnanalyzableOp) -> Finding:
     outcome = f"so it may write {names}" if unknown else "but no parameter's verdict depends on it"
     if op.parameters and not unknown:
         outcome = f"so it may write {names}, which the report calls written"
+    what = "an address of" if op.op == "address" else f"{op.op}{shown} in"
     declared = subject.declaration
     missing = [n for n in unknown if declared is not None and not declared.names(n)]
     advice = op.advice or _OTHERWISE
@@ -73,7 +74,7 @@ def _undecided(subject: KernelSubject, op: UnanalyzableOp) -> Finding:
         declare = f"if it writes {', '.join(f'`{n}`' for n in missing)}, add that to `mutates`; then suppress this"
         advice = f"{op.advice}, or {declare}" if op.advice else declare
     return RULE.finding(
-        f"{op.op}{shown} in `{report.name}`: {op.reason}, {outcome}", op.location, kernel=report,
+        f"{what} `{report.name}`: {op.reason}, {outcome}", op.location, kernel=report,
         related=[Related(f"{', '.join(at)} {'is' if len(at) == 1 else 'are'} unknown", place)
                  for place, at in places.items()], help=advice,
         parameter=unknown[0] if len(unknown) == 1 else None,

@@ -64,7 +64,8 @@ class Compiled:
     _by_base: dict[int, SourcePlaces] = field(default_factory=dict)
 
     def read(self, progress: Progress) -> None:
-        stems = [(path, stem) for path in self._paths() if not is_trace(path) for stem in _stems(path)]
+        stems = [(path, stem) for path in self._paths() if not is_trace(path)
+                 for stem in (stems_of(path) if path.is_dir() else [path.with_suffix("")])]
         for done, (path, stem) in enumerate(stems):
             progress(done, len(stems), stem.name)
             only = path.suffix[1:] if path.is_file() and path.suffix != ".json" else ""
@@ -129,13 +130,6 @@ class Compiled:
         for name in (name.partition(".")[0] for variant in variants for name in variant.arguments):
             positions.setdefault(name, len(positions))
         return merged(base, [v.effects for v in variants], judge(variants, frozenset(), {}, positions))
-
-
-def _stems(path: Path) -> Iterator[Path]:
-    if path.is_dir():
-        yield from stems_of(path)
-    else:
-        yield path.with_suffix("")
 
 
 class DeclaredRun(Run):

@@ -35,9 +35,9 @@ def run(request: Request, progress: Progress | None = None) -> Report:
     with recording() if noting else contextlib.nullcontext():
         compared = request.snapshot is not None or request.baseline is not None
         if compared:
-            from triton_mutlint.run.judge import baseline_of, snapshot_of
+            from triton_mutlint.run.judge import compared_with
 
-            snapshot_of(request), baseline_of(request)  # what is wrong with them is told before the work
+            compared_with(request)  # what is wrong with them is told before the work
         is_ir = are_compiled(request.arguments, request.cwd, request.declared)
         if is_ir and request.torch:
             raise UsageError("--compare torch needs the kernels' sources: torch's pass lowers them itself")

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
 from triton_mutlint.kernel_source.footprint import elements
-from triton_mutlint.kernel_source.helpers import Helper, read_by
+from triton_mutlint.kernel_source.helpers import Helper
+from triton_mutlint.kernel_source.outside import read_by
 from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.kernel_source.values import MayBe, either, of_global
 from triton_mutlint.kernel_source.walk import Walk

@@ -124,7 +124,7 @@ def facts(kernel: Kernel, program: Program) -> Facts:
             learnt.pointers = True
             learnt.loaded = learnt.loaded or (line if source.memory else 0)
     marks.settle(everything)
-    return Facts(slots, learnt, [(home, name) for (_, name), (home, _) in walk.outside.items()])
+    return Facts(slots, learnt, walk.outside.read)
 
 
 def _with_children(slots: Iterable[Slot]) -> Iterator[Slot]:

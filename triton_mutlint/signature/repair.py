@@ -8,8 +8,11 @@ message or the source of the line mention (a type, a number, a text, None) is ch
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import linecache
 import re
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
@@ -114,7 +117,7 @@ class Repair:
         """Changes of one guess, of all that are alike, and of two, each with what it costs."""
         line = _line(self._kernel, failure)
         names, place = self._names(args, failure, line), failure.location
-        elsewhere = linecache.getline(place.file, place.line) if place else ""
+        elsewhere = _statement_at(place.file, place.line) if place else ""
         own = frozenset[str]() if "is not defined" in failure.message else self._own
         costs: dict[tuple[str, ArgType], int] = {}
         for position, name in enumerate(names):
@@ -250,6 +253,15 @@ def _line(kernel: Kernel, failure: Failure) -> int:
     inside, own = _PLACE.search(failure.message), kernel.node
     found = int(inside[2]) if inside else failure.line
     return found if own.body[0].lineno <= found <= (own.end_lineno or 0) else 0
+
+
+def _statement_at(file: str, line: int) -> str:
+    """The source of a statement that begins at a line; of a compound one, that line."""
+    lines = linecache.getlines(file)[line - 1:line + 9]
+    for end in range(1, len(lines) + 1):
+        with contextlib.suppress(SyntaxError):
+            return ast.unparse(ast.parse(textwrap.dedent("".join(lines[:end]))))
+    return "".join(lines[:1])
 
 
 def _error(failure: Failure) -> str:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from pathlib import Path
+from typing import Any, Generic, TypeVar
 
-from triton_mutlint.types import Failure, KernelReport, Location, Mutation, OpMutation
-from triton_mutlint.verify.wire import Difference, Job
+from triton_mutlint.types import Failure, KernelReport, Location, Mutation, OpMutation, OpReport
+from triton_mutlint.verify.wire import Difference, Work
+
+R = TypeVar("R", KernelReport, OpReport)
+J = TypeVar("J", bound=Work)
 
 
 class Agreement(str, Enum):
@@ -77,7 +81,6 @@ class Verified:
     outside: tuple[tuple[str, int], ...] = ()
     refused: str = ""
     reproducer: str = ""
-    seconds: float = 0.0
 
     @property
     def unconfirmed(self) -> tuple[str, ...]:
@@ -99,12 +102,16 @@ class KernelOutcome(Verified):
 
 
 @dataclass(frozen=True)
-class VerifySubject:
-    """A kernel with a verdict, and how to run it; `refused` says why that cannot be."""
+class Subject(Generic[R, J]):
+    """A kernel or op with a verdict, and how to run it; `refused` says why that cannot be.
 
-    report: KernelReport
-    job: Job | None = None
+    `sources` are the files that a run of it needs.
+    """
+
+    report: R
+    job: J | None = None
     refused: str = ""
+    sources: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -178,6 +177,8 @@ def asked(paths: tuple[str, ...], config: Config, options: Mapping[str, Any]) ->
 
 def _torch() -> str:
     """The version of the installed torch. Raises UsageError if there is none."""
+    from importlib.metadata import PackageNotFoundError, version  # here, as it takes a quarter of a run from the cache
+
     try:
         return version("torch")
     except PackageNotFoundError as error:

@@ -205,6 +205,7 @@ class Evaluating(Operators):
         for key, item in zip(node.keys, node.values, strict=True):
             value = self.evaluate(item)
             if key is None:
+                self.handed([value], node)
                 contents = self.state.contents(value)
                 known = known and len(contents) == 1 and all(contents[0].has(key) for key in contents[0].fields)
                 for content in contents:

@@ -186,11 +186,6 @@ class Containers(TorchCalls):
             return self.not_known(UNSEEN, arguments, node)
         return thing(ClassValue(self.here.module, _row_class(node, tuple(map(str, names)))))
 
-    def _f_dataclasses_field(self, arguments: Arguments, node: ast.AST) -> Value:
-        factory, default = arguments.named.get("default_factory"), arguments.named.get("default")
-        made = self.call(factory, Arguments(), node) if factory is not None else Value()
-        return join(UNSEEN, made, default or Value())
-
 
 @lru_cache(maxsize=1024)
 def _row_class(node: ast.Call, names: tuple[str, ...]) -> ast.ClassDef:

@@ -150,6 +150,10 @@ class HostModules:
         while isinstance(callee, ast.Call):
             callee = callee.func
         name = callee.attr if isinstance(callee, ast.Attribute) else getattr(callee, "id", "")
+        return self.names_registrar(name)
+
+    def names_registrar(self, name: str) -> bool:
+        """Whether a name is, or sounds like, that of a function that registers ops."""
         return name in self._registrars or _REGISTERS.search(name) is not None
 
     # ------------------------------------------------------------------ names

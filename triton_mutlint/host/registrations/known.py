@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -112,6 +112,10 @@ class OneByOne(Interpreter):
         maker = self.evaluate(decorator)
         applied = self.call(maker, Arguments((value,)), decorator)
         return value if is_unknown(applied) or not (applied.things or applied.cells) else applied
+
+    def handed(self, given: Iterable[Value], node: ast.AST, *certain: str, beside: Iterable[Value] = (),
+               deep: bool = False) -> None:
+        """Special methods that Python may call register nothing."""
 
     def hold_members(self, made: ClassValue, bound: Mapping[str, Value]) -> None:
         self.world.shared.members[id(made.node)] = bound

@@ -21,8 +21,8 @@ from triton_mutlint.host.registrations.things import (
     Opaque,
     OpEvent,
     Step,
-    has_hole,
     hole,
+    is_told,
     op_of,
     opaque,
     snapshot,
@@ -41,7 +41,6 @@ from triton_mutlint.host.values.values import (
     ClassValue,
     FunctionValue,
     Observed,
-    Partial,
     Thing,
     Value,
     join,
@@ -93,7 +92,7 @@ class Registering(TorchRegistering):
         yield from self.events
         left = [event for function, events in alone if id(function.node) not in self._reached for event in events]
         named = {event.step.path[-1] for event in (*self.events, *left) if string(event.name)}
-        yield from (e for e in left if _is_told(e) and (string(e.name) or e.step.path[-1] not in named))
+        yield from (e for e in left if is_told(e) and (string(e.name) or e.step.path[-1] not in named))
 
     def _alone(self, function: FunctionValue, state: State) -> Found:
         """What a function registers whoever calls it, and the functions that it defines."""
@@ -199,7 +198,8 @@ class Registering(TorchRegistering):
         return super()._one(thing, arguments, node)
 
     def not_known(self, owner: Value, arguments: Arguments, node: ast.AST) -> Value:
-        return opaque(f"it is made by `{_shown(node)}`")
+        text = ast.unparse(node.func if isinstance(node, ast.Call) else node)
+        return opaque(f"it is made by `{text if len(text) < 60 else f'{text[:57]}...'}`")
 
     def invoke(self, function: FunctionValue, arguments: Arguments, node: ast.AST) -> Value:
         """A call of a first-party function; one of a known registrar says what its arguments mean.
@@ -261,11 +261,9 @@ class Registering(TorchRegistering):
         return own
 
     def _inline(self, function: FunctionValue, arguments: Arguments, node: ast.AST) -> Value:
-        """Follow a call into a function of the project, if that is short, or may register ops."""
-        code = function.node
-        worth = isinstance(code, ast.Lambda) or code.name == "__init__" or len(code.body) <= SHORT or (
-            self.world.modules.registers(code, function.module))
-        if not worth or len(self.stack) >= MAX_DEPTH or any(one.node is code for one in self.active):
+        """Follow a call into a function of the project, where that may lead to what registers ops."""
+        running = len(self.stack) >= MAX_DEPTH or any(one.node is function.node for one in self.active)
+        if running or not self._leads(function):
             return self.not_known(UNSEEN, arguments, node)
         self._reached.add(id(function.node))
         self.stack.append(node)
@@ -277,6 +275,13 @@ class Registering(TorchRegistering):
             self.stack.pop()
             self._functions.pop()
 
+    def _leads(self, function: FunctionValue) -> bool:
+        node, owner, modules = function.node, function.owner, self.world.modules
+        if isinstance(node, ast.Lambda) or node.name == "__init__" or modules.registers(node, function.module):
+            return True
+        near = function.module is self.root or modules.names_registrar(node.name) or "lib" in node.name.lower()
+        return len(node.body) <= SHORT and (near or (owner is not None and modules.registers(owner.node, owner.module)))
+
     def apart(self, work: Callable[[], Value], here: Activation) -> tuple[Value, Effects]:
         """What work registers is told where it stands."""
         saved = self.events, self.defined, self.rounds
@@ -285,17 +290,3 @@ class Registering(TorchRegistering):
             return super().apart(work, here)
         finally:
             self.events, self.defined, self.rounds = saved
-
-
-def _is_told(event: Event) -> bool:
-    """Whether it is known which function an op has, or what its schema is."""
-    if event.function is None:
-        return isinstance(event, OpEvent) and event.schema is not None and bool(strings(event.schema)) and all(
-            not has_hole(text.partition("(")[2]) for text in strings(event.schema))
-    things = event.function.things
-    return Opaque(PASSED) not in things and any(isinstance(one, (FunctionValue, Partial)) for one in things)
-
-
-def _shown(node: ast.AST) -> str:
-    text = ast.unparse(node.func if isinstance(node, ast.Call) else node)
-    return text if len(text) < 60 else f"{text[:57]}..."

@@ -260,3 +260,12 @@ def _around(scope: ScopeId | None, found: State, state: State, shared: State) ->
         names = found.names[scope] = {**shared.names.get(scope, {}), **state.names.get(scope, {})}
         yield from names.values()
         scope = state.scopes.get(scope)
+
+
+def is_told(event: Event) -> bool:
+    """Whether it is known which function an op has, or what its schema is."""
+    if event.function is None:
+        return isinstance(event, OpEvent) and event.schema is not None and bool(strings(event.schema)) and all(
+            not has_hole(text.partition("(")[2]) for text in strings(event.schema))
+    things = event.function.things
+    return Opaque(PASSED) not in things and any(isinstance(one, (FunctionValue, Partial)) for one in things)

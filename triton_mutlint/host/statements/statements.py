@@ -205,6 +205,8 @@ class Statements(Exits):
             wanted = self.evaluate(pattern.value)
             self.compared_by(ast.Eq(), value, wanted, pattern)
             return truth(self.compared(ast.Eq(), value, wanted) or PLAIN)
+        if isinstance(pattern, ast.MatchClass):
+            self.handed([self.evaluate(pattern.cls)], pattern, "__instancecheck__", beside=[value])
         listed = self._each(pattern, value)
         answers = {self._matches(*pair) for pair in listed or ()}
         return None if listed is None or None in answers else False not in answers

@@ -151,7 +151,11 @@ def kernel_lines(kernel: KernelReport, finding: Finding | None, options: RenderO
     title = Text.assemble((f"{clean(kernel.location.file)}:{kernel.location.line}", PLACE),
                           f"{' ' if kernel.name else ''}", (clean(kernel.name), STRONG))
     if kernel.failure is not None:
-        lines = titled(title, [*failure_words(kernel), *_code(finding)], options.width)
+        pieces = failure_words(kernel)
+        if finding is not None:
+            pieces += [Text("·", DIM), Text(f"{finding.severity.value}[{finding.rule}]", SEVERITY[finding.severity])]
+            pieces += [Text("(suppressed)", DIM)] if finding.suppressed else []
+        lines = titled(title, pieces, options.width)
         same = f"for the same reason as {like.name}" if like else ""
         lines += prose(same, options.width) if like else failure_lines(kernel.failure, options)
     else:
@@ -199,13 +203,6 @@ def _circumstances(kernel: KernelReport, width: int) -> Lines:
         piece.append(" ·", DIM)
     shown = [word for piece in shown for word in (piece.split(" ") if piece.cell_len > width - 2 else [piece])]
     return flow(shown, width, Text("  "), 2)
-
-
-def _code(finding: Finding | None) -> list[Text]:
-    if finding is None:
-        return []
-    code = [Text("·", DIM), Text(f"{finding.severity.value}[{finding.rule}]", SEVERITY[finding.severity])]
-    return [*code, Text("(suppressed)", DIM)] if finding.suppressed else code
 
 
 def failure_words(kernel: KernelReport) -> list[Text]:

@@ -66,9 +66,9 @@ def check(op: OpReport) -> Iterator[Finding]:
 
 
 def _returned(op: OpReport, argument: OpArgument) -> Finding:
-    doubt = "" if argument.returned else ", in some cases"
+    returns = "returns" if argument.returned else "may return, in some cases,"
     return RULE.finding(
-        f"`{op.name}` may return its argument `{argument.name}`, or a view of it{doubt}: results must be new tensors",
+        f"`{op.name}` {returns} its argument `{argument.name}`, or a view of it: results must be new tensors",
         op.location, op=op, parameter=argument.name, severity=None if argument.returned else Severity.WARNING,
         help="return nothing, or a copy (`clone`)")
 

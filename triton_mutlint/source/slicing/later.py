@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from triton_mutlint.source.finder import ModulePlace
+from triton_mutlint.source.finder import ModulePlace, is_real
 from triton_mutlint.source.python_text import read_source
 from triton_mutlint.source.searching import walk as searched
 from triton_mutlint.source.slicing.spaces import Space, is_fixed, origin, space_of
@@ -40,7 +40,9 @@ def set_later(read: Iterable[_Read], own: SourceFile, decides: Callable[[Set[str
     for home, name in read:
         space, value = _resolved(home, name)
         tree = own.tree if space is None else space.module.tree
-        if space is not None and (space.given_as(name) or isinstance(value, Missing | ModuleType)):
+        if isinstance(value, Missing | ModuleType) or (space is not None and space.given_as(name)):
+            continue
+        if isinstance(home, ModuleType) and is_real(home.__name__):
             continue
         if _may_change(name, value, *_changes(tree, True)) or (space is not None and _is_assumed(space, name)):
             found.add(name)
@@ -68,7 +70,7 @@ def _around(space: Space, name: str) -> Space:
 
 
 def _may_change(name: str, value: Any, bound: Set[str], changed: Set[str]) -> bool:
-    return name in bound or (name in changed and not is_fixed(value))
+    return name in bound or (name in changed and not (is_fixed(value) or isinstance(value, type)))
 
 
 # ----------------------------------------------------------------- what names are computed from
@@ -117,12 +119,11 @@ def _changes(tree: ast.Module, has_run: bool, is_own: bool = True) -> tuple[froz
 
     Of a file that `has_run`, only functions can change anything later.
     """
-    bound, changed, imported = set[str](), set[str](), set[str]()
+    bound, changed = set[str](), set[str]()
+    imported = {alias.asname or alias.name for n in walk(tree) if isinstance(n, ast.ImportFrom) for alias in n.names}
     pending: list[tuple[ast.AST, bool]] = [(tree, not has_run)]
     while pending:
         node, counts = pending.pop()
-        if isinstance(node, ast.ImportFrom):
-            imported.update(alias.asname or alias.name for alias in node.names)
         counts = counts or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
         for name, is_part, is_bound in _changed(node) if counts else ():
             if is_own or is_part or (name in imported and not is_bound):

@@ -12,7 +12,7 @@ import itertools
 import random
 import re
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -21,8 +21,8 @@ import numpy
 import torch
 from torch.utils._pytree import tree_leaves
 
-from triton_mutlint.verify.ops.wire import Case, OpJob, Words
 from triton_mutlint.verify.running.memory import DIMENSIONS, Allocation, RunMemory, element_bytes, filled, torch_dtype
+from triton_mutlint.verify.wire import Case, OpJob, Words
 
 _TENSOR = re.compile(r"\*(\w+)\[([\d, ]*)(?:; ([\d, ]*))?\]")
 _SIZES = ((33,), (9, 17), (16, 16), (8,), (2, 4), (9, 11, 8), (2, 8, 16, 16), (2, 8, 9, 16))
@@ -69,21 +69,19 @@ class CallableOp:
 
 def parameters(schema: Any) -> list[OpParameter]:
     """The arguments of an op's schema."""
-    return [_parameter(argument) for argument in schema.arguments]
-
-
-def _parameter(argument: Any) -> OpParameter:
-    text = str(argument.real_type)  # such as `Optional[List[int]]`
-    *around, kind = text.rstrip("]").split("[")
-    default = repr(argument.default_value) if argument.has_default_value() else None
-    return OpParameter(argument.name, kind, "Optional" in around[:1], "List" in around, default)
+    found = []
+    for argument in schema.arguments:
+        *around, kind = str(argument.real_type).rstrip("]").split("[")  # such as `Optional[List[int]]`
+        default = repr(argument.default_value) if argument.has_default_value() else None
+        found.append(OpParameter(argument.name, kind, "Optional" in around[:1], "List" in around, default))
+    return found
 
 
 # --------------------------------------------------------------------------- which calls are tried
 
 
-def cases(job: OpJob, takes: Sequence[OpParameter]) -> Generator[Case, bool, None]:
-    """The calls to try, one after the other; sent back is whether the op took the last one.
+def cases(job: OpJob, takes: Sequence[OpParameter], taken: Sequence[Case]) -> Iterator[Case]:
+    """The calls to try, one after the other; `taken` has at its end the last one, once the op took it.
 
     First those that are given or, without any, the same call on tensors of several shapes and types, until the op
     takes some, or at random; then these with one argument changed at a time, and at last with several at random.
@@ -91,14 +89,14 @@ def cases(job: OpJob, takes: Sequence[OpParameter]) -> Generator[Case, bool, Non
     bases: list[Case] = []
     source = random.Random(job.name)  # noqa: S311 - the same calls every time
     for case in job.given or itertools.chain(_plain_calls(takes, job.words), _any_calls(takes, job.words, source)):
-        if (yield case):
-            bases.append(case)
+        yield case
+        bases += [one for one in taken[-1:] if one is case]
         if not job.given and len(bases) == 3:
             break
     useful: list[tuple[Case, Case]] = []
     for base, change in _in_turns(bases, takes, job.words):
-        if (yield {**base, **change}):
-            useful.append((base, change))
+        yield (case := {**base, **change})
+        useful += [(base, change) for one in taken[-1:] if one is case]
     for _ in range(_COMBINED if len(useful) > 1 else 0):
         base, change = source.choice(useful)
         others = [c for b, c in source.sample(useful, min(3, len(useful))) if b == base]
