@@ -128,10 +128,7 @@ _CALLS = 2  # of an op, one after the other, where it leaves something for the n
 
 
 def analyze_op(op: OpRegistration, world: World | None) -> OpReport:
-    """What `op` does to each of its arguments, the union over its implementations.
-
-    `world` is not asked where there are none.
-    """
+    """What `op` does to each of its arguments, over all its implementations; `world` is asked only if it has one."""
     names = [*(op.arguments or _names(op)), *gradients(op)]
     merged = Effects()
     if op.functions:
