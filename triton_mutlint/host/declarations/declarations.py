@@ -186,8 +186,10 @@ def _names(items: Sequence[Value], functions: Sequence[Implementation], event: O
         spot = next((t.spot for t in told(item) if t.spot is not None and t.spot.depth == event.step.depth), None)
         name, place = string(item), at.place if spot is None else spot.location
         if name is None:
-            known = known and _is_constant(item)
-            problems.extend(_no_name(item, functions, place))
+            if item.constant is None or has_hole(item.constant[1]):
+                known = False
+            else:
+                problems.append(_no_name(item.constant[1], functions, place))
         elif name in names:
             problems.append(Problem(f"`{name}` is listed twice in `mutates_args`", place, "remove one of the two"))
         else:
@@ -196,20 +198,13 @@ def _names(items: Sequence[Value], functions: Sequence[Implementation], event: O
     return (tuple(names) if known else None), problems
 
 
-def _no_name(item: Value, functions: Sequence[Implementation], at: Location) -> Iterator[Problem]:
-    if item.constant is None or not _is_constant(item):
-        return
+def _no_name(index: object, functions: Sequence[Implementation], at: Location) -> Problem:
     order = [p.arg for p in parameters(functions[0].node)] if functions else []
-    index = item.constant[1]
     if isinstance(index, int) and not isinstance(index, bool) and 0 <= index < len(order):
         hint = f'write "{order[index]}" if that argument is meant'
     else:
         hint = f"its arguments are {', '.join(order)}" if order else "name the arguments"
-    yield Problem(f"`mutates_args` holds `{index}`; it takes names of arguments, not positions", at, hint)
-
-
-def _is_constant(value: Value) -> bool:
-    return value.constant is not None and not has_hole(value.constant[1])
+    return Problem(f"`mutates_args` holds `{index}`; it takes names of arguments, not positions", at, hint)
 
 
 def _misnamed(name: str, functions: Sequence[Implementation], event: OpEvent, at: Location) -> Iterator[Problem]:
