@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from triton_mutlint.host.library.library import Interpreter
-from triton_mutlint.host.modules.module import HostModule
+from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.registrations.things import (
     LONG,
     as_text,
@@ -128,6 +129,11 @@ class OneByOne(Interpreter):
         return super().call(callee, arguments, node)
 
     # ------------------------------------------------------------------ expressions
+
+    def compared(self, op: ast.cmpop, left: Value, right: Value) -> Value | None:
+        """Classes of Python and torch, such as annotations are, are told apart by their names."""
+        same = _is_same(left, right) if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)) else None
+        return super().compared(op, left, right) if same is None else constant(same is isinstance(op, (ast.Is, ast.Eq)))
 
     def _constant(self, node: ast.Constant) -> Value:
         return written(node.value, self.spot(node))
@@ -254,6 +260,20 @@ class RealCalls(OneByOne):
             return written(text[at])  # type: ignore[index]
         except (TypeError, IndexError):
             return written(hole("…"))
+
+
+def _is_same(left: Value, right: Value) -> bool | None:
+    """Whether two names outside stand for one class; `list` may stand for `list[int]`, too.
+
+    Two names of one class are spelt alike, but for their modules.
+    """
+    one, other = (v.things if not v.kind and not v.cells and len(v.things) == 1 else frozenset() for v in (left, right))
+    names = [t.name for t in (*one, *other) if isinstance(t, External)]
+    last = {name.rpartition(".")[2] for name in names}
+    if len(names) < 2 or not any(name.startswith("builtins.") or name.rpartition(".")[2].istitle() for name in names):
+        return None
+    plain = not any(hasattr(getattr(builtins, name, None), "__class_getitem__") for name in last)
+    return False if len(last) == 2 else True if plain and names[0] == names[1] else None
 
 
 def is_text(value: Value) -> bool:

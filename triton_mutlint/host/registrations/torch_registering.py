@@ -38,21 +38,24 @@ from triton_mutlint.host.registrations.things import (
 )
 from triton_mutlint.host.state.core import World
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.groups import Arguments
+from triton_mutlint.host.values.groups import Arguments, Cell, defaults
 from triton_mutlint.host.values.values import (
     NO_VALUE,
     NONE,
+    PLAIN,
     Attribute,
     FunctionValue,
     Sort,
     Thing,
     Value,
+    constant,
     thing,
 )
 
 _TORCH = re.compile(r"torch\.(_?library|_custom_op)\b")
 _INFERRED = re.compile(hole(r"schema (\d+)"))
 UNKNOWN = Value(kind=Sort.OTHER)
+_EMPTY = thing(External("inspect.Parameter.empty"))
 
 
 class TorchRegistering(RealCalls):
@@ -139,6 +142,34 @@ class TorchRegistering(RealCalls):
                           before=tuple(part.split()[-1] for part in before.split(",") if part.strip()), tags=tags)
 
     # ------------------------------------------------------------------ torch.library
+
+    def _b_hasattr(self, arguments: Arguments, node: ast.AST) -> Value:
+        owner, name = (*arguments.positional, UNKNOWN, UNKNOWN)[:2]
+        of_torch = [isinstance(one, External) and _TORCH.match(f"{one.name}.") for one in owner.things]
+        return constant(True) if of_torch and all(of_torch) and string(name) in _LIBRARY else PLAIN
+
+    def _f_inspect_signature(self, arguments: Arguments, node: ast.AST) -> Value:
+        """The names and annotations of one function, by which registrars make schemas."""
+        things = list(arguments.positional[0].things) if arguments.positional else []
+        one = things[0] if len(things) == 1 else None
+        if not isinstance(one, FunctionValue) or one.owner is not None:
+            return opaque(AT_RUN_TIME)
+
+        def meant(annotation: ast.expr | None) -> Value:
+            known = annotation is not None and not (
+                isinstance(annotation, ast.Constant) and isinstance(annotation.value, str))
+            return self.evaluate_in(annotation, self.state, self.top(one.module)) if annotation is not None and known \
+                else _EMPTY if annotation is None else opaque(AT_RUN_TIME)
+
+        a, held = one.node.args, dict[object, Value]()
+        given = defaults(a)
+        for p in (*a.posonlyargs, *a.args, *a.kwonlyargs):
+            fields = {"name": written(p.arg), "annotation": meant(p.annotation),
+                      "default": opaque(AT_RUN_TIME) if p.arg in given else _EMPTY}
+            held[p.arg] = self.make(node, Cell(fields, kind="object"), f"parameter {p.arg}")
+        listed = self.make(node, Cell(held, kind="dict"), "parameters")
+        gives = meant(getattr(one.node, "returns", None))
+        return self.make(node, Cell({"parameters": listed, "return_annotation": gives}, kind="object"), "signature")
 
     def custom_op(self, callee: External, arguments: Arguments, node: ast.AST) -> Value:
         function = take(arguments, 1, "fn")
