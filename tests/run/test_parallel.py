@@ -21,7 +21,7 @@ from triton_mutlint.run import run as engine
 
 CASES = FIXTURES / "cases"
 KERNELS = sorted((CASES / "kernels").glob("[a-d]*.py"))
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="takes fork")
+pytestmark = [pytest.mark.apart, pytest.mark.skipif(not hasattr(os, "fork"), reason="takes fork")]
 
 
 class Told:

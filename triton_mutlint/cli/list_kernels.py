@@ -59,16 +59,14 @@ def _line(row: Row) -> str:
         hint = f" ({error['hint']})" if error["hint"] else ""
         name = f" {row['name']}" if row["name"] else ""
         return f"{head}{name}  {error['stage']} failed: {flat(error['message'] + hint)}"
-    signature = ", ".join(f"{p['name']}: {_types(p['types'])} [{p['from']}]".replace(" ", _BOUND)
-                          for p in row["parameters"])
+    parts = []
+    for p in row["parameters"]:
+        types = p["types"] if len(p["types"]) <= _ALL else [*p["types"][:_ALL], f"{len(p['types']) - _ALL} more"]
+        parts.append(f"{p['name']}: {' | '.join(types)} [{p['from']}]".replace(" ", _BOUND))
+    signature = ", ".join(parts)
     planned, total = row["variants"]["planned"], row["variants"]["total"]
     variants = f"{planned} of {total} variants" if total > planned else plural(planned, "variant")
     return f"{head} {row['name']}({signature})  {row['kind']}, {variants}"
-
-
-def _types(types: list[str]) -> str:
-    rest = len(types) - _ALL
-    return " | ".join(types[:_ALL]) + (f" | {rest} more" if rest > 0 else "")
 
 
 def list_kernels(request: Request, progress: Progress) -> list[Row]:

@@ -76,7 +76,7 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
     ops = sum(key.kind == OP for key in contracts)
     also = f" and {plural(ops, 'op')}" if ops else ""
     kernels = plural(len(contracts) - ops, "kernel")
-    told = f"{shown}: {kernels}{also}, {len(report.kernels) + len(report.ops)} of this run{rest}\n"
+    told = f"{shown} written: {kernels}{also}, {len(report.kernels) + len(report.ops)} of them from this run{rest}\n"
     write_stdout(fitted(told, sys.stdout))
     return int(counts["errors"] > 0)
 

@@ -65,7 +65,9 @@ def signature_of(kernel: CompiledKernel, text: str, function: Function) -> Signa
     """How the arguments of `function`, the entry of the IR `text`, belong to the parameters of its source."""
     types = function.types[:function.n_args]
     node = _definition(kernel, function)
-    parameters = _parameters(node) if node is not None else {}
+    args = node.args if node is not None else None
+    parameters = {a.arg: a.annotation is not None and "constexpr" in ast.unparse(a.annotation)
+                  for a in ((*args.posonlyargs, *args.args, *args.kwonlyargs) if args else ())}
     printed = _printed_names(text, function)
     names = _names(kernel, types, printed, parameters)
     if names is None:
@@ -164,13 +166,6 @@ def _definition(kernel: CompiledKernel, function: Function) -> ast.FunctionDef |
         return next(iter(_functions(kernel.python.text).values()), None)
     file, line = place_of(function)
     return _functions(_source(file)).get(line) if line else None
-
-
-def _parameters(node: ast.FunctionDef) -> dict[str, bool]:
-    """The parameters of a kernel in order, each with whether it is a constexpr."""
-    args = node.args
-    return {a.arg: a.annotation is not None and "constexpr" in ast.unparse(a.annotation)
-            for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
 
 
 @lru_cache(maxsize=256)

@@ -25,6 +25,7 @@ from triton_mutlint.types.packing import pack, unpack
 T = TypeVar("T")
 Item = TypeVar("Item")
 
+CAN_FORK = hasattr(os, "fork")
 _SHOWN = 5  # lines of what a process printed before it died
 _DYING = 2.0  # seconds that a process may take to end once it has closed its pipe
 _ANSWER = 256 << 20  # bytes of one answer
@@ -115,7 +116,7 @@ class Processes(Generic[T, Item]):
         self._seconds, self._received, self._lost = seconds, received, lost
         self._bound, self._keep, self._done = bound, frozenset(keep), done
         self._workers: list[_Worker[T]] = []
-        self._are_apart = jobs > 0 and hasattr(os, "fork")
+        self._are_apart = jobs > 0 and CAN_FORK
 
     def run(self) -> None:
         with self:

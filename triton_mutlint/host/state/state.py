@@ -184,6 +184,17 @@ class State:
                 self.kept |= cell in self.base
                 self.store(cell, content.mixed(new))
 
+    def remove(self, value: Value, key: object) -> None:
+        """Take an element out: of a list, it is not known any more where the others stand."""
+        contents = self.contents(value)
+        if len(contents) == 1 and contents[0].kind == "dict" and contents[0].has(key) and not contents[0].many:
+            (cell,) = value.cells
+            self.kept |= cell in self.base
+            fields = {name: held for name, held in contents[0].fields.items() if name != key}
+            self.store(cell, replace(contents[0], fields=fields, size=len(fields)))
+        else:
+            self.mix(value)
+
     def element(self, value: Value, key: object) -> Value:
         """What `value[key]` may be, for containers with that key."""
         found = []
