@@ -24,6 +24,7 @@ _DEPTH = 12  # names that stand for names, at most
 _SET = re.compile(r"^[ \t]*(?!self\.|cls\.)\w+\.(\w+)[ \t]*[-+*/|&]?=(?!=)", re.MULTILINE)
 
 
+_REGISTERS = re.compile(r"regist|custom_op|triton_op|infer_schema|^define$|^impl$|^Library$|_ops?$")
 _COMPUTED = ("setattr(", "__dict__", "vars(")  # what may give a name a new value that is not written beside it
 
 
@@ -38,8 +39,8 @@ class HostModules:
     def __init__(self, cwd: Path, known: Mapping[Path, SourceFile] | None = None,
                  registrars: Collection[str] = ()) -> None:
         """`known` gives the files that were read already, by path; `registrars` are the names of what registers ops."""
-        self._cwd, self._known, self.registrars = cwd, known or {}, registrars
-        self.registering: dict[ast.AST, bool] = {}  # whether code may register ops
+        self._cwd, self._known, self._registrars = cwd, known or {}, registrars
+        self._registering: dict[ast.AST, bool] = {}  # whether code may register ops
         self._finder = Finder()
         self._modules: dict[Path, HostModule | None] = {}
         self._set = {name for source in self._known.values() for name in _SET.findall(source.text)}
@@ -139,6 +140,33 @@ class HostModules:
             return HostModule(path, source.display, source.text, source.tree, place)
         except StageError:
             return None
+
+    # ------------------------------------------------------------------ what registers ops
+
+    def registers(self, node: ast.AST, module: HostModule) -> bool:
+        """Whether code of `module` may register ops, by what it calls and what those functions of its file call."""
+        if node not in self._registering:
+            self._registering[node] = False  # until known: functions that call each other
+            self._registering[node] = any(self._is_registering(inner, module) for inner in walk(node))
+        return self._registering[node]
+
+    def _is_registering(self, node: ast.AST, module: HostModule) -> bool:
+        named = [node.func] if isinstance(node, ast.Call) else list(getattr(node, "decorator_list", ()))
+        given = (*node.defaults, *node.kw_defaults) if isinstance(node, ast.arguments) else ()
+        return any(self._is_registrar(callee) for callee in named) or any(
+            self.registers(bound.node, module) for one in (*named, *given) if isinstance(one, ast.Name)
+            for bound in module.bindings.get(one.id, ())
+            if isinstance(bound, Definition) and not isinstance(bound.node, ast.expr))
+
+    def _is_registrar(self, callee: ast.expr) -> bool:
+        while isinstance(callee, ast.Call):
+            callee = callee.func
+        name = callee.attr if isinstance(callee, ast.Attribute) else getattr(callee, "id", "")
+        return self.names_registrar(name)
+
+    def names_registrar(self, name: str) -> bool:
+        """Whether a name is, or sounds like, that of a function that registers ops."""
+        return name in self._registrars or _REGISTERS.search(name) is not None
 
     # ------------------------------------------------------------------ names
 

@@ -40,12 +40,12 @@ def positional(function: HostFunction) -> list[ast.arg]:
     return [*function.args.posonlyargs, *function.args.args]
 
 
-def entry(op: OpRegistration, function: HostFunction, scope: tuple[object, ...], state: State) -> dict[str, Value]:
+def entry(op: OpRegistration, one: Implementation, scope: tuple[object, ...], state: State) -> dict[str, Value]:
     """What the function's parameters hold when the op is called."""
-    takes = function.args
-    ordered = positional(function)
+    takes = one.node.args
+    ordered = positional(one.node)
     given: dict[str, Value] = {}
-    if any(node is function for node in op.keysets) and ordered:
+    if one.takes_keys and ordered:
         given[ordered.pop(0).arg] = PLAIN
     by_position = [name for name in op.arguments if name not in op.keyword_only]
     for parameter, name in zip(ordered, by_position or [a.arg for a in ordered], strict=False):
@@ -128,10 +128,7 @@ _CALLS = 2  # of an op, one after the other, where it leaves something for the n
 
 
 def analyze_op(op: OpRegistration, world: World | None) -> OpReport:
-    """What `op` does to each of its arguments, the union over its implementations.
-
-    `world` is not asked where there are none.
-    """
+    """What `op` does to each of its arguments, over all its implementations; `world` is asked only if it has one."""
     names = [*(op.arguments or _names(op)), *gradients(op)]
     merged = Effects()
     if op.functions:
@@ -198,7 +195,7 @@ def _call(op: OpRegistration, one: Implementation, interpreter: Interpreter, sta
     here = Activation(module, getattr(function, "name", "<lambda>"), scope, None, function, chain=scope)
     interpreter.steps, interpreter.active[:] = 0, [here]
     interpreter.state, interpreter.here = state, here
-    here.entry.update(entry(op, function, scope, state))
+    here.entry.update(entry(op, one, scope, state))
     called = interpreter.registered(one)
     if called == thing(FunctionValue(module, function)):
         result = interpreter.run(here)
