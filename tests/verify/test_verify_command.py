@@ -87,6 +87,7 @@ def test_wrong_usage(
 
 
 @pytest.mark.torch
+@pytest.mark.apart
 @pytest.mark.skipif(bool(unavailable()), reason="the system has no such filter")
 @pytest.mark.parametrize("confine", ["auto", "off"])
 def test_nothing_that_is_run_writes_a_file_where_it_is_confined(
