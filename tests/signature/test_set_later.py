@@ -90,7 +90,7 @@ def test_what_another_launch_may_find_is_not_known(
 
 def test_the_reason_names_the_constant(tmp_path: Path) -> None:
     (op,) = report(tmp_path, "saves").unanalyzable_ops
-    assert op.reason == "whether it is reached depends on `SAVE`, which may be set before a launch"
+    assert op.reason == "whether it is reached may depend on `SAVE`, which may be set before a launch"
     assert op.location is not None
     assert op.location.line == FILE.splitlines().index("        tl.store(lse, 2.0)") + 1
 

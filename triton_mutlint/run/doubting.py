@@ -110,15 +110,13 @@ def _doubts_of(name: str, doubts: Doubts, hidden: bool, addresses: Set[str], beh
         guesses = [*guessed.values()] or doubts.values
         if named := doubts.later.intersection(around) or (doubts.later if not guesses else ()):
             names = ", ".join(f"`{one}`" for one in sorted(named))
-            reason = f"whether it is reached depends on {names}, which may be set before a launch"
+            reason = f"whether it is reached may depend on {names}, which may be set before a launch"
             yield UnanalyzableOp("store", "", reason, (name,), Location(file, line),
                                  f"give {names} in the spec under `globals:`")
             return
-        yield UnanalyzableOp("store", "", reason, (name,), Location(file, line),
-                             f"give the arguments that decide it in the spec{_among(guesses)}; "
-                             "a list of values gives a variant each")
-
-
-def _among(names: Sequence[str]) -> str:
-    shown = [*names[:_SHOWN], *(["…"] if len(names) > _SHOWN else [])]
-    return f" (guessed: {', '.join(shown)})" if names else ""
+        shown = f" (guessed: {', '.join(guesses[:_SHOWN])}{', …' if len(guesses) > _SHOWN else ''})" if guesses else ""
+        advice = f"give the arguments that decide it in the spec{shown}; a list of values gives a variant each"
+        if not guesses:
+            reason = "no analysed variant reaches this write, and it is not known what decides whether one does"
+            advice = "give the kernel's arguments in the spec, and by `--target` the targets that it is for"
+        yield UnanalyzableOp("store", "", reason, (name,), Location(file, line), advice)

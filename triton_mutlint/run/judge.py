@@ -78,20 +78,16 @@ def _reported(run: Run, files: Sequence[FileResult], failures: Sequence[tuple[st
     notes = [f"helper, analysed where it is called: {at.file}:{at.line} {name}" for at, name in listed]
     lowered = any(report.origin is not Origin.COMPILED for report in reports)
     newer = newer_than_tested() if lowered else ""
+    open_ = unavailable() if run.request.confine == "auto" else ""  # linted code could do more than it should
+    open_ = open_ and f"linted code is not confined: {open_}; docs/security.md says what that means"
     return Report(
         Environment(triton_version() if lowered else None, tuple(dict.fromkeys(t for r in reports for t in r.targets))),
         tuple(reports), _findings(run, files, failures, ops),
         files=sum(bool(f.reports or f.helpers or f.failures) for f in files), helpers=len(helpers),
-        notes=(*filter(None, (newer, _not_confined(run.request))), *notes, *(n for f in files for n in f.notes),
+        notes=(*filter(None, (newer, open_)), *notes, *(n for f in files for n in f.notes),
                *op_notes),
         ops=ops,
     )
-
-
-def _not_confined(request: Request) -> str:
-    """A note where linted code could do more than it should, and nobody asked for that."""
-    why = unavailable() if request.confine == "auto" else ""
-    return f"linted code is not confined: {why}; docs/security.md says what that means" if why else ""
 
 
 def _findings(run: Run, files: Sequence[FileResult], failures: Sequence[tuple[str, Failure]],
@@ -112,8 +108,7 @@ def _findings(run: Run, files: Sequence[FileResult], failures: Sequence[tuple[st
     unnamed = [(file.source.display, failure) for file in files for name, failure in file.failures if not name]
     return judge(RunSubject(
         tuple(subjects), linted, (*failures, *unnamed),
-        tuple(stale(files, request, specs)), request.cwd, request.arguments, snapshot_of(request),
-        baseline_of(request),
+        tuple(stale(files, request, specs)), request.cwd, request.arguments, *compared_with(request),
         lambda allowed: _may_be_elsewhere(allowed, files, request, specs), ops=ops,
     ), request.config)
 
@@ -146,20 +141,11 @@ def _may_be_elsewhere(allowed: Declared, files: Sequence[FileResult], request: R
     return spec is not None and bool(own) and elsewhere(str(allowed.path[1]), own, _root(spec, request))
 
 
-def snapshot_of(request: Request) -> Snapshot | None:
-    """What contracts are compared with; raises UsageError for a file that cannot be read."""
-    if request.snapshot is None:
-        return None
-    path = request.cwd / request.snapshot
-    return read_snapshot(path, display_path(path, request.cwd))
-
-
-def baseline_of(request: Request) -> Baseline | None:
-    """The findings that are accepted; raises UsageError for a file that cannot be read."""
-    if request.baseline is None:
-        return None
-    path = request.cwd / request.baseline
-    return read_baseline(path, display_path(path, request.cwd))
+def compared_with(request: Request) -> tuple[Snapshot | None, Baseline | None]:
+    """What contracts and findings are compared with; raises UsageError for a file that cannot be read."""
+    snapshot, baseline = (given and request.cwd / given for given in (request.snapshot, request.baseline))
+    return (None if snapshot is None else read_snapshot(snapshot, display_path(snapshot, request.cwd)),
+            None if baseline is None else read_baseline(baseline, display_path(baseline, request.cwd)))
 
 
 def stale(files: Sequence[FileResult], request: Request, specs: Specs) -> Iterator[tuple[str, Location]]:

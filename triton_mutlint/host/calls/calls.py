@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from triton_mutlint.host.calls.first_party import Invoking
+from triton_mutlint.host.classes.classes import role_of
 from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.groups import Arguments, Cell, bind, parameters, sequence
@@ -69,7 +70,7 @@ class Calling(Invoking):
         names = self.fields(owner)
         bound = bind(names, [], arguments)
         for i, name in enumerate(names):
-            value = bound.values.get(name) or self.class_member(owner, name)
+            value = bound.values.get(name) or self._default_of(owner, name, node)
             if value is not None:
                 self.state.change(made, name, value)
                 self.state.change(made, i, value)
@@ -77,6 +78,18 @@ class Calling(Invoking):
             if value is not None:
                 self.state.change(made, None, value)
         self.special(made, "__post_init__", (), node)
+
+    def _default_of(self, owner: ClassValue, name: str, node: ast.AST) -> Value | None:
+        """What a field holds that is not given: the class's value, or what `field(default_factory=…)` makes."""
+        member = self.class_member(owner, name)
+        made = [one for one in member.things if role_of(one)[0] == "field"] if member is not None else []
+        if member is None or not made:
+            return member
+        found = [replace(member, things=member.things - frozenset(made))]
+        for given in (dict(one.keywords) for one in made if isinstance(one, Partial)):
+            factory = given.get("default_factory")
+            found.append(given.get("default", UNSEEN) if factory is None else self.call(factory, Arguments(), node))
+        return join(*found)
 
     @staticmethod
     def _bind_all(owner: Value, member: Value) -> Value:
@@ -168,6 +181,7 @@ class Calling(Invoking):
             if keyword.arg is not None:
                 named[keyword.arg] = value
                 continue
+            self.handed([value], node)
             rest = value if not value.cells else replace(value, cells=frozenset())
             contents = self.state.contents(value)
             for content in contents:

@@ -12,6 +12,7 @@ from triton_mutlint.host.modules.modules import in_python, in_python_module
 from triton_mutlint.host.state.state import State, body_scope, state_scope
 from triton_mutlint.host.values.groups import Arguments, Cell
 from triton_mutlint.host.values.values import (
+    NONE,
     UNSEEN,
     ClassValue,
     FunctionValue,
@@ -31,7 +32,7 @@ _ROLES = ("staticmethod", "classmethod", "property", "cached_property", "setter"
 # What the calls give that stand for the decorators: `size = property(_size)`.
 MADE = frozenset({
     "builtins.property", "functools.cached_property", "builtins.staticmethod", "builtins.classmethod",
-    "functools.partialmethod",
+    "functools.partialmethod", "dataclasses.field",
 })  # fmt: skip
 
 
@@ -132,13 +133,21 @@ class Classes(NameLookup):
             return self.call(function, Arguments((index,)), node)
         if not self.is_enum(owner):
             return None
-        known = {name: value for name, value in self.members(owner).items() if not value.things}
+        known = {name: value for name, value in self.members(owner).items() if self.is_enum_member(value)}
         asked = known.keys() if index.constant is None else known.keys() & {index.constant[1]}
-        return join(*(self.enum_member(owner, name, known[name], node) for name in asked or known))
+        return join(*(self.enum_member(owner, name, known[name]) for name in asked or known))
 
-    def enum_member(self, owner: ClassValue, name: str, value: Value, node: ast.AST) -> Value:
-        """The object that a class variable of an enumeration is."""
-        return self.make(node, Cell({"value": value}, kind="object", owner=owner), name)
+    @staticmethod
+    def is_enum_member(value: Value) -> bool:
+        """Whether a class variable of an enumeration is one of its members: functions and properties are not."""
+        return all(not role_of(item)[0] for item in value.things)
+
+    def enum_member(self, owner: ClassValue, name: str, value: Value) -> Value:
+        """The object that a class variable of an enumeration is, the same wherever it is asked for."""
+        cell = (*state_scope(owner), name)
+        if self.state.cell(cell) is None:
+            self.state.store(cell, Cell({"value": value, "name": constant(name)}, kind="object", owner=owner))
+        return Value(cells=frozenset([cell]))
 
     def bases(self, owner: ClassValue) -> list[ClassValue]:
         found: list[ClassValue] = []
@@ -169,10 +178,10 @@ class Classes(NameLookup):
             return thing(Partial(function, (one, *item.positional[1:]), item.keywords))
         return with_first(function, one) if role == "method" else function
 
-    @staticmethod
-    def of_class(owner: ClassValue, member: Value) -> Value:
+    def of_class(self, owner: ClassValue, member: Value, node: ast.AST) -> Value:
         """A class's member as the class gives it: class methods take the class."""
-        found: list[Value] = []
+        got = self.special(Value(cells=member.cells), "__get__", (NONE, thing(owner)), node)
+        found = [got] if got is not None else []
         for item in member.things:
             role, function = role_of(item)
             found.append(with_first(function, thing(owner)) if role == "classmethod" else

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 
 from triton_mutlint.host.classes.classes import Classes, accessor
 from triton_mutlint.host.state.effects import Effects
@@ -59,31 +60,37 @@ class Special(Classes):
         for value in values:
             if any(map(self.is_generator, value.cells)):
                 self.iterate(value, node)
-        found = [(one, owner) for one, owner in self._objects(values, deep) if not one.cells & self.handing]
+        found = list(self._objects(values, deep))
         if not found:
             return
         others = picked(join(UNSEEN, *values, *beside, *(one for one, _ in found)))
         if certain and (len(found) == 1 or COMPARES.isdisjoint(certain)):  # of two that are compared, it asks one
             for one, _ in found:
                 self.special(one, certain, (others,), node)
-        methods = [(one, member) for one, owner in found for member in self._implicit(owner)]
+        methods = {(one, member): None for one, owner in found for member in self._implicit(owner)}
         if methods:
-            self._may_call_methods(methods, join(others, self.make(node, Cell(rest=others), "given")), node)
+            self._may_run(methods, join(others, self.make(node, Cell(rest=others), "given")), node)
 
-    def _may_call_methods(self, methods: list[tuple[Value, Value]], others: Value, node: ast.AST) -> None:
-        state, effects, handing = self.state, self.effects, self.handing
-        self.effects = Effects()
-        self.handing = handing.union(*(one.cells for one, _ in methods))
+    def _may_run(self, methods: dict[tuple[Value, Value], None], others: Value, node: ast.AST) -> None:
+        """Run methods any number of times, in any order; what these hand to Python's code in turn runs with them."""
+        if self.implied is not None:
+            self.implied = {**self.implied[0], **methods}, join(self.implied[1], others)
+            return
+        state, effects = self.state, self.effects
+        self.effects, self.implied = Effects(), (methods, others)
 
-        def work() -> bool:
-            for one, member in methods:
-                self.call(self.bound(one, member, node), Arguments(star=others), node)
+        def work(known: Mapping[tuple[Value, Value], None], given: Value) -> bool:
+            for one, member in known:
+                self.call(self.bound(one, member, node), Arguments(star=given), node)
             return True
 
         try:
-            self.repeated(work)
+            known = None
+            while known != self.implied:
+                known = self.implied
+                self.repeated(partial(work, *known))
         finally:
-            self.effects, doubtful, self.handing = effects, self.effects, handing
+            self.effects, doubtful, self.implied = effects, self.effects, None
         state.become(self.state)
         self.state = state
         self.effects.doubt(doubtful)
@@ -114,7 +121,8 @@ class Special(Classes):
         while pending:
             value = pending.pop()
             yield from self.owned(value)
-            pending.extend(item.owner for item in value.things if isinstance(item, Attribute))
+            for item in (item for item in value.things if isinstance(item, Attribute)):  # `vars(x)`, `d.values()`
+                pending.extend((item.owner, self.state.elements(item.owner)))
             for cell in value.cells - seen:
                 seen.add(cell)
                 content = self.state.cell(cell)

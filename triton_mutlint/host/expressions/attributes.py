@@ -67,9 +67,9 @@ class Elements(Iteration):
                     return self.bound(thing(owner), of_it, node)
                 got = self.special(thing(owner), ("__getattribute__", "__getattr__"), (constant(name),), node)
                 return thing(Attribute(thing(owner), name)) if got is None else got
-            if self.is_enum(owner) and not member.things:
-                return self.enum_member(owner, name, member, node)
-            return self.of_class(owner, member)
+            if self.is_enum(owner) and self.is_enum_member(member):
+                return self.enum_member(owner, name, member)
+            return self.of_class(owner, member, node)
         if isinstance(owner, Super):
             for base in self.after(owner.owner, owner.of):
                 member = self._own_member(base, name)
@@ -255,7 +255,9 @@ class Elements(Iteration):
         elif name in _COPYING and (owner.kind == Sort.TENSOR or is_array(owner)):
             return
         named = {t: state_scope(t) for t in owner.things if isinstance(t, (HostModule, ClassValue))}
-        for scope in named.values():
+        for item, scope in named.items():
+            if self.special(thing(item), "__setattr__", (constant(name), value), node) is not None:
+                continue
             before = self.state.get(scope, name) if len(owner.things) > 1 else None
             self.state.put(scope, name, join(before or Value(), value))
         if owner.things - named.keys() or owner.kind & (Sort.TENSOR | Sort.OTHER) or owner.roots or not (

@@ -157,7 +157,8 @@ class Core:
         self.watch: list[State] = []  # of each `try` and `with` that runs: its state after any of its statements
         self.escaped: list[tuple[HostEffect, Value]] = []  # what code that is not understood may hold on to
         self.resuming: set[CellId] = set()
-        self.handing: frozenset[CellId] = frozenset()  # objects whose special methods run as Python may call them
+        # The special methods that run as Python may call them, with their objects, and what they are given.
+        self.implied: tuple[Mapping[tuple[Value, Value], None], Value] | None = None
         self.orders: dict[ClassValue, list[ClassValue]] = {}  # in which members of classes are looked up
         self.implicit: dict[ClassValue, list[str]] = {}  # special methods of classes that Python's code may call
         self.given: frozenset[str] = frozenset()  # arguments of the op that are tensors in every call

@@ -72,7 +72,7 @@ class Statements(Exits):
                 index = self.evaluate(target.slice)
                 self.handed([index], target, "__hash__")
                 if self.special(owner, "__delitem__", (index,), node) is None:
-                    self.state.mix(owner)
+                    self.state.remove(owner, index.constant[1] if index.constant is not None else None)
             elif isinstance(target, ast.Attribute):
                 self.delete_attribute(self.evaluate(target.value), target.attr, node)
         return self.state
@@ -205,6 +205,8 @@ class Statements(Exits):
             wanted = self.evaluate(pattern.value)
             self.compared_by(ast.Eq(), value, wanted, pattern)
             return truth(self.compared(ast.Eq(), value, wanted) or PLAIN)
+        if isinstance(pattern, ast.MatchClass):
+            self.handed([self.evaluate(pattern.cls)], pattern, "__instancecheck__", beside=[value])
         listed = self._each(pattern, value)
         answers = {self._matches(*pair) for pair in listed or ()}
         return None if listed is None or None in answers else False not in answers
