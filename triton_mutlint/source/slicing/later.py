@@ -19,10 +19,11 @@ from typing import Any
 from triton_mutlint.source.finder import ModulePlace, is_real
 from triton_mutlint.source.python_text import read_source
 from triton_mutlint.source.searching import walk as searched
+from triton_mutlint.source.slicing.module_text import ModuleText
 from triton_mutlint.source.slicing.spaces import Space, is_fixed, origin, space_of
 from triton_mutlint.source.slicing.statement_text import DEFINITIONS, mentioned
 from triton_mutlint.source.slicing.stubs import Missing
-from triton_mutlint.source.walking import dotted, walk
+from triton_mutlint.source.walking import children, dotted, walk
 from triton_mutlint.types import SourceFile, StageError, parse_source
 
 _READING = frozenset({*dir(Mapping), "copy", "count", "index"})  # methods of containers that change nothing
@@ -39,12 +40,13 @@ def set_later(read: Iterable[_Read], own: SourceFile, decides: Callable[[Set[str
     found, others = set[str](), dict[str, list[Space]]()
     for home, name in read:
         space, value = _resolved(home, name)
-        tree = own.tree if space is None else space.module.tree
+        file = own if space is None else space.module
         if isinstance(value, Missing | ModuleType) or (space is not None and space.given_as(name)):
             continue
         if isinstance(home, ModuleType) and is_real(home.__name__):
             continue
-        if _may_change(name, value, *_changes(tree, True)) or (space is not None and _is_assumed(space, name)):
+        is_assumed = space is not None and space.owner is not None and _is_assumed(space, name)
+        if is_assumed or _may_change(file, name, value):
             found.add(name)
         elif space is not None and not isinstance(value, FunctionType | type) and not hasattr(value, "fn"):
             others.setdefault(name, []).append(space)
@@ -69,8 +71,12 @@ def _around(space: Space, name: str) -> Space:
     return space
 
 
-def _may_change(name: str, value: Any, bound: Set[str], changed: Set[str]) -> bool:
-    return name in bound or (name in changed and not (is_fixed(value) or isinstance(value, type)))
+def _may_change(file: SourceFile | ModuleText, name: str, value: Any) -> bool:
+    """Whether a function of a file gives a name of it another value, or changes the one that it has."""
+    if not is_fixed(value) and not isinstance(value, type):
+        return name in _changes(file.tree, True)[1]
+    said = ("global ", "nonlocal ", f".{name}", f"'{name}'", f'"{name}"')  # the cheap test
+    return any(text in file.text for text in said) and name in _changes(file.tree, True)[0]
 
 
 # ----------------------------------------------------------------- what names are computed from
@@ -128,7 +134,7 @@ def _changes(tree: ast.Module, has_run: bool, is_own: bool = True) -> tuple[froz
         for name, is_part, is_bound in _changed(node) if counts else ():
             if is_own or is_part or (name in imported and not is_bound):
                 (bound if is_bound else changed).add(name)
-        pending.extend((child, counts) for child in ast.iter_child_nodes(node))
+        pending.extend((child, counts) for child in children(node))
     return frozenset(bound), frozenset(bound | changed)
 
 
@@ -177,11 +183,18 @@ def _entries(owner: ast.expr, keys: Iterable[ast.expr]) -> Iterator[tuple[str, b
 
 def _is_set_outside(name: str, home: Path, own: SourceFile) -> bool:
     """Whether a file beside `home`, or in the package that it is in, changes that name of it."""
-    stem = home.parent.name if home.name == "__init__.py" else home.stem
+    found = {**_mentioning(home, name), own.path: own.text}
+    return any(name in _changes(_tree(path, text), path == own.path, False)[1]
+               for path, text in found.items() if path != home)
+
+
+@lru_cache(256)
+def _mentioning(home: Path, name: str) -> dict[Path, str]:
+    """The other files that mention a name and the module in `home`, which it is in."""
     packages = ModulePlace(home).around.packages
-    texts = {**_texts(packages[-1] if packages else home.parent, bool(packages)), own.path: own.text}
-    return any(name in text and stem in text and name in _changes(_tree(path, text), path == own.path, False)[1]
-               for path, text in texts.items() if path != home)
+    texts = _texts(packages[-1] if packages else home.parent, bool(packages))
+    stem = home.parent.name if home.name == "__init__.py" else home.stem
+    return {path: text for path, text in texts.items() if name in text and stem in text}
 
 
 @lru_cache(8)
