@@ -91,12 +91,6 @@ def test_a_list_that_is_missing(tmp_path: Path) -> None:
     assert said(register(tmp_path, text.replace("'a::f'", "'a::f', **OPTIONS"))) == []
 
 
-def test_a_list_in_the_place_of_the_function(tmp_path: Path) -> None:
-    (found,) = problems(tmp_path, "@custom_op('a::f', ['x'])\ndef f(x: Tensor) -> None: ...\n")
-    assert found.message == "the second argument of `torch.library.custom_op` is the function, not the list"
-    assert found.location.column == 20
-
-
 def test_a_name_without_a_namespace(tmp_path: Path) -> None:
     (found,) = problems(tmp_path, "@custom_op('f', mutates_args=())\ndef f(x: Tensor) -> None: ...\n")
     assert (found.message, found.help) == ("the op's name `f` has no namespace", "torch takes names such as `mylib::f`")

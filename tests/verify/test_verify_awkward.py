@@ -12,7 +12,7 @@ from tests.helpers.places import FIXTURES
 from triton_mutlint.config.request import Request
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.verify import formats, text
-from triton_mutlint.verify.model import Agreement, KernelOutcome, Outcome, VerifyReport
+from triton_mutlint.verify.model import Agreement, Outcome, Verified, VerifyReport
 from triton_mutlint.verify.verifying import verify
 from triton_mutlint.verify.wire import Settings
 
@@ -27,7 +27,7 @@ def report() -> VerifyReport:
     return verify(Request(("awkward.py",), FOLDER), settings, None, lambda *told: None)
 
 
-def _kernel(report: VerifyReport, name: str) -> KernelOutcome:
+def _kernel(report: VerifyReport, name: str) -> Verified:
     return next(k for k in report.kernels if k.name == name)
 
 

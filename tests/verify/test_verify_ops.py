@@ -30,7 +30,7 @@ from triton_mutlint.types import (
     UsageError,
 )
 from triton_mutlint.verify import formats, text
-from triton_mutlint.verify.model import Agreement, OpOutcome, Outcome, Subject, VerifyReport
+from triton_mutlint.verify.model import Agreement, Outcome, Subject, Verified, VerifyReport
 from triton_mutlint.verify.ops.subjects import importable, named, subject_of, words
 from triton_mutlint.verify.ops.verifying import outcome_of
 from triton_mutlint.verify.wire import EAGER, FAKE, Finished, OpJob, RunResult, Settings
@@ -90,7 +90,7 @@ def test_the_spec_says_what_ops_are_called_with(tmp_path: Path) -> None:
 
 
 def _judged(result: RunResult, mutation: OpMutation = OpMutation.WRITTEN, declared: tuple[str, ...] | None = ("x",),
-            *, returned: bool = False, **options: Any) -> OpOutcome:
+            *, returned: bool = False, **options: Any) -> Verified:
     argument = OpArgument("x", 0, mutation, (HostEffect(Location("ops.py", 8), "it writes"),), returned)
     op = OpReport("lib::f", "custom_op", HERE, Declaration(declared, HERE), (argument,), **options)
     job = OpJob(name="lib::f", module="ops", roots=("/project",), display="ops.py", line=3,
@@ -157,7 +157,7 @@ def test_errors_of_paths_are_named_with_their_rule(run: int, message: str, optio
     _judged(WRITES, declared=()), _judged(NOTHING), _judged(RunResult(1, "differs", "other strides")),
     outcome_of(Subject(OpReport("lib::g", "jax", HERE, Declaration((), HERE)), refused="of jax"), None, "cpu"),
 ], ids=["undeclared", "unseen", "fake", "not run"])
-def test_reports(outcome: OpOutcome) -> None:
+def test_reports(outcome: Verified) -> None:
     report = VerifyReport("cpu", "3.7.1", ops=(outcome,))
     document = json.loads(formats.as_json(report))
     validate(document, json.loads((ROOT / "triton_mutlint/verify/schema.json").read_text()))
@@ -174,7 +174,7 @@ def test_reports(outcome: OpOutcome) -> None:
 
 
 @lru_cache
-def _planted() -> dict[str, OpOutcome]:
+def _planted() -> dict[str, Verified]:
     from triton_mutlint.verify.ops.verifying import verify_ops
 
     request = Request(("planted_ops.py",), FIXTURES / "verify", use_spec=False)

@@ -89,7 +89,7 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
     if options["update_baseline"] and config.baseline is None:
         raise click.UsageError("--update-baseline needs a file to write: --baseline FILE, or `baseline` in the "
                                "configuration")
-    request = asked(paths, config, options)
+    request = asked(paths, options, config)
     written = [file for _, file in outputs]
     for file in [*written, config.baseline] if options["update_baseline"] else written:
         if file is not None:

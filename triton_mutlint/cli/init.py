@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from triton_mutlint.basics import plural, unified
-from triton_mutlint.cli.shell.asked import CONTEXT, asked, config_in_force, shared
+from triton_mutlint.cli.shell.asked import CONTEXT, asked, shared
 from triton_mutlint.cli.shell.output import Progress, check_writable, fitted, tell, write_stdout
 from triton_mutlint.config.request import Request
 from triton_mutlint.contracts.declarations import declaration_of
@@ -227,7 +227,7 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
         raise click.UsageError("--stdout and --dry-run contradict each other")
     if "-" in paths:
         raise click.UsageError("a spec names files: standard input (-) has none; --spec - prints the spec")
-    request = asked(paths, config_in_force(options), options)
+    request = asked(paths, options)
     to = request.spec if options["to"] is None or str(options["to"]) == "-" else options["to"]
     with Progress() as progress:
         changes, failures = init(request, to, progress)

@@ -11,7 +11,7 @@ from triton_mutlint.basics import plural
 from triton_mutlint.cli.shell.output import Progress
 from triton_mutlint.config.request import Request
 from triton_mutlint.types import Finding, ListKind, Report
-from triton_mutlint.verify.model import OpOutcome
+from triton_mutlint.verify.model import Verified
 from triton_mutlint.verify.ops.verifying import verify_ops
 from triton_mutlint.verify.wire import Settings
 
@@ -21,7 +21,7 @@ class Tried:
 
     def __init__(self, request: Request) -> None:
         self._request = request
-        self._outcomes: dict[str, OpOutcome | None] = {}
+        self._outcomes: dict[str, Verified | None] = {}
 
     def held(self, report: Report, progress: Progress) -> Report:
         """The report without the changes that no run confirms, or that one speaks against."""

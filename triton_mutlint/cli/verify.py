@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from triton_mutlint.cli.shell.asked import CONTEXT, asked, config_in_force, files, refuse_stdin, shared
+from triton_mutlint.cli.shell.asked import CONTEXT, asked, files, refuse_stdin, shared
 from triton_mutlint.cli.shell.output import Progress, is_unicode, use_color, width, write_stdout
 from triton_mutlint.report.options import RenderOptions, SourceLines
 from triton_mutlint.verify.wire import EAGER, PATHS, Settings
@@ -57,7 +57,7 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
     or a file could not be read.
     """
     refuse_stdin(paths, "verify")
-    request = asked(paths, config_in_force(options), options)
+    request = asked(paths, options)
     request = replace(request, targets=request.targets[:1])
     if not paths and not options["model"]:
         raise click.UsageError("Missing argument 'PATH...'.")

@@ -74,7 +74,7 @@ def _kernel(kernel: KernelReport) -> dict[str, Any]:
         "signature_origin": plain(kernel.origin),
         "variants": {"analyzed": kernel.analyzed_variants, "total": kernel.total_variants},
         "parameters": [{**fields(p, "name index kind type inferred mutation when reads writes atomics"),
-                        "accesses": [_access(access) for access in p.accesses]} for p in kernel.parameters],
+                        "accesses": list(map(_access, p.accesses))} for p in kernel.parameters],
         **fields(kernel, "mutated unknown"),
         "indirect_writes": [
             {**fields(w, "through via op"), **_place(w.location)} for w in kernel.indirect_writes],

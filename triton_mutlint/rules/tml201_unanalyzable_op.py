@@ -8,6 +8,9 @@ store through an address of unknown origin, an op that this version does not kno
 or call that writes under other arguments than those that were guessed, for all that is known. The
 parameters that reach such an op are `unknown`, never `unwritten`.
 
+A torch op whose code was not followed is told for information: its implementation was not found, or following it
+took too long. What it declares was then compared with nothing.
+
 ## Why
 
 "Not decided" must not look like "not written". The kernel's other parameters keep their verdicts.
@@ -43,7 +46,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_mutlint.rules.rule import KernelSubject, Rule
-from triton_mutlint.types import Finding, Location, Related, Severity, UnanalyzableOp
+from triton_mutlint.types import Finding, Location, OpReport, Related, Severity, UnanalyzableOp
 
 _OTHERWISE = "use an op whose effects are known, or find out what it writes and suppress this with a reason"
 _SHOWN = 60  # characters of asm in a message
@@ -81,4 +84,11 @@ def _undecided(subject: KernelSubject, op: UnanalyzableOp) -> Finding:
     )
 
 
-RULE = Rule("TML201", "unanalyzable-op", Severity.WARNING, __doc__ or "", check=check)
+def check_op(op: OpReport) -> Iterator[Finding]:
+    if op.unfollowed and op.unknown and not op.declaration.any_may:
+        yield RULE.finding(
+            f"`{op.name}` was not followed, so what it declares was not checked: {op.unfollowed}", op.location, op=op,
+            severity=Severity.INFO, help="find out what it writes, and declare that")
+
+
+RULE = Rule("TML201", "unanalyzable-op", Severity.WARNING, __doc__ or "", check=check, check_op=check_op)

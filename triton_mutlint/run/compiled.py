@@ -97,7 +97,7 @@ class Compiled:
             self.notes.append(kernel)
             return
         read = read_effects(kernel, self._places, self.request.opaque_asm)
-        known = self._kernels.setdefault((read.file or kernel.label, read.line, read.name), _Kernel(read))
+        known = self._kernels.setdefault((read.file or kernel.label, read.line, read.signature.name), _Kernel(read))
         known.count += 1
         if read.target is not None:
             known.targets[read.target] = None
@@ -106,7 +106,7 @@ class Compiled:
         with limits():
             inlined = parse(kernel.texts["ttir"]) if updated and "ttir" in kernel.texts else read.module
             backend = read.target.backend if read.target else ""
-            reruns = reruns_of(inlined, read.owners, backend, updated) if updated else {}
+            reruns = reruns_of(inlined, read.signature.owners, backend, updated) if updated else {}
         apart = choices if len(known.variants) < _MOST_TOLD_APART else ()
         known.variants.setdefault(repr((read.variant.arguments, read.variant.effects, reruns, apart)),
                                   replace(read.variant, choices=(*choices, ("entry", kernel.entry)), reruns=reruns))
@@ -122,11 +122,11 @@ class Compiled:
                 for (file, line, _), kernel in self._kernels.items()]
 
     def _report(self, place: Location, kernel: _Kernel) -> KernelReport:
-        variants = [*kernel.variants.values()]
-        notes = () if kernel.first.is_named else (_NAMELESS,)
-        base = KernelReport(kernel.first.name, place, Status.ANALYZED, Origin.COMPILED, kernel.count, kernel.count,
+        variants, signature = [*kernel.variants.values()], kernel.first.signature
+        notes = () if signature.is_named else (_NAMELESS,)
+        base = KernelReport(signature.name, place, Status.ANALYZED, Origin.COMPILED, kernel.count, kernel.count,
                             targets=tuple(kernel.targets), notes=notes)
-        positions = dict(kernel.first.positions)
+        positions = dict(signature.positions)
         for name in (name.partition(".")[0] for variant in variants for name in variant.arguments):
             positions.setdefault(name, len(positions))
         return merged(base, [v.effects for v in variants], judge(variants, frozenset(), {}, positions))

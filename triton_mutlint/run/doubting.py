@@ -43,7 +43,8 @@ def written_addresses(doubts: Doubts, variant: Variant, effects: VariantEffects,
     written = frozenset[str]().union(*(f.written | f.unknown for f in found)) - effects.written - effects.unknown
     # Triton takes no pointer for them: they are none, unless only the other guesses are in the way. They may still be
     # addresses as numbers.
-    return {n for n in flat if n in written} | {n for n in refused if n not in doubts.numbers or n in through}
+    numbers = {n for n in doubts.numbers if n not in through or not doubts.addresses.get(n)}
+    return {n for n in flat if n in written} | {n for n in refused if n not in numbers}
 
 
 def _together(names: Sequence[str],

@@ -172,7 +172,8 @@ class Repair:
             yield from _shapes(type_, hints)
         is_scalar, have = isinstance(type_, ScalarType), _element(type_)
         usual = sorted(_BY_DEFAULT, key=lambda dtype: (dtype in FLOATING) is (have in FLOATING))
-        for rank, dtype in enumerate(d for d in _once([*hints.dtypes, *usual]) if d != have):
+        alike = _BY_WIDTH.get(bits(have), ()) if hints.about_types else ()
+        for rank, dtype in enumerate(d for d in _once([*hints.dtypes, *alike, *usual]) if d != have):
             certain = 6 if is_scalar and facts.integer and dtype in FLOATING else 0
             new = ScalarType(dtype) if isinstance(type_, ScalarType) else replace(type_, element=dtype)
             yield far + rank + certain + (0 if dtype in hints.dtypes else 2), new

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 
 from triton_mutlint.source.function_text import parameters
@@ -35,14 +35,14 @@ def registering(sources: Sequence[SourceFile], known: Collection[str] = ()) -> t
                or not own.issuperset(REGISTRAR.findall(source.text))]
         found.update(source.path for source in new)
         left = [source for source in left if source.path not in found]
-        for node in (node for source in new for node in _defined(source)):
+        for node, renamed in (one for source in new for one in _defined(source)):
             if isinstance(node, ast.ClassDef):
-                methods = [(m.name, frozenset(_given_on(m))) for m in node.body if isinstance(m, _FUNCTION)]
+                methods = [(m.name, _given_on(m, renamed)) for m in node.body if isinstance(m, _FUNCTION)]
                 if any(_is_registrar(end, (), own) for _, ends in methods for end in ends):
                     classes.add(node.name)
                 passing.extend(method for method in methods if method[0] in own)
             elif isinstance(node, _FUNCTION):
-                passing.append((node.name, frozenset(_given_on(node))))
+                passing.append((node.name, _given_on(node, renamed)))
             elif isinstance(node, ast.Assign):
                 assigned.append(node)
                 passing.extend((name, frozenset(_stands_for(node.value))) for name in _names(node))
@@ -60,8 +60,9 @@ def _is_registrar(end: str, others: Collection[str], own: Collection[str]) -> bo
     return sounds_like_one or bool({end, name} & _OF_TORCH) or name in others
 
 
-def _defined(source: SourceFile) -> Iterator[ast.AST]:
-    """What a file defines outside of functions."""
+def _defined(source: SourceFile) -> Iterator[tuple[ast.AST, Mapping[str, str]]]:
+    """What a file defines outside of functions, and what names that it imports under another one are called."""
+    renamed: dict[str, str] = {}
     try:
         pending: list[ast.AST] = [source.tree]
     except StageError:
@@ -70,24 +71,24 @@ def _defined(source: SourceFile) -> Iterator[ast.AST]:
         for node in ast.iter_child_nodes(pending.pop()):
             if isinstance(node, (ast.If, ast.Try, ast.With, ast.ExceptHandler)):
                 pending.append(node)
+            elif isinstance(node, ast.ImportFrom):
+                renamed.update((alias.asname, alias.name) for alias in node.names if alias.asname is not None)
             else:
-                yield node
+                yield node, renamed
 
 
-def _given_on(function: ast.FunctionDef | ast.AsyncFunctionDef, outer: Set[str] = frozenset()) -> Iterator[str]:
+def _given_on(function: ast.FunctionDef | ast.AsyncFunctionDef, renamed: Mapping[str, str]) -> Set[str]:
     """The ends of what is called with a parameter of the function, or of one that is defined in it."""
-    given = {name for name, _ in parameters(function.args)} | outer
-    pending: list[ast.AST] = [*function.body]
+    found, pending = set[str](), list[tuple[ast.AST, frozenset[str]]]([(function, frozenset())])
     while pending:
-        node = pending.pop()
+        node, given = pending.pop()
         if isinstance(node, _FUNCTION):
-            yield from _given_on(node, given)
-            pending.extend(node.decorator_list)
-            continue
-        if isinstance(node, ast.Call) and any(
+            given |= {name for name, _ in parameters(node.args)}
+        elif isinstance(node, ast.Call) and any(
                 isinstance(a, ast.Name) and a.id in given for a in (*node.args, *(k.value for k in node.keywords))):
-            yield from _end(node.func)
-        pending.extend(ast.iter_child_nodes(node))
+            found.update(renamed.get(end, end) for end in _end(node.func))
+        pending.extend((child, given) for child in ast.iter_child_nodes(node))
+    return found
 
 
 def _instances(node: ast.Assign, classes: Collection[str]) -> list[str]:

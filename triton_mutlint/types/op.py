@@ -119,6 +119,11 @@ class OpReport:
         return tuple(a.name for a in self.arguments if a.mutation is OpMutation.UNKNOWN)
 
     @property
+    def unfollowed(self) -> str:
+        """Why its code was not followed at all, or not to its end; "" where it was."""
+        return next((gap.text for gap in self.gaps if gap.call == self.name), "")
+
+    @property
     def complete(self) -> bool:
         """Whether everything that its code does with the arguments was understood."""
         return not self.gaps

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 from triton_mutlint.basics import flat
 from triton_mutlint.report.json import fields, plain
 from triton_mutlint.report.junit import document, token
-from triton_mutlint.verify.model import Agreement, KernelOutcome, OpOutcome, Outcome, ParameterOutcome, VerifyReport
+from triton_mutlint.verify.model import Agreement, Outcome, ParameterOutcome, Verified, VerifyReport
 from triton_mutlint.verify.text import call_text
 from triton_mutlint.version import __version__
 
@@ -52,7 +52,7 @@ def summary(report: VerifyReport) -> dict[str, int]:
     }
 
 
-def _kernel(kernel: KernelOutcome) -> dict[str, Any]:
+def _kernel(kernel: Verified) -> dict[str, Any]:
     return {
         **_told(kernel, "file line column"),
         "parameters": [_parameter(parameter) for parameter in kernel.parameters],
@@ -66,10 +66,10 @@ def _kernel(kernel: KernelOutcome) -> dict[str, Any]:
     }
 
 
-def _op(op: OpOutcome) -> dict[str, Any]:
+def _op(op: Verified) -> dict[str, Any]:
     return {
         **_told(op, "file line"),
-        "is_model": op.is_model,
+        "is_model": op.kind == "model",
         "arguments": [fields(a, _ARGUMENT) for a in op.parameters],
         "disagreements": [{**plain(d), "rule": d.rule or None} for d in op.disagreements],
         "problems": _problems(op),
@@ -80,13 +80,13 @@ def _op(op: OpOutcome) -> dict[str, Any]:
     }
 
 
-def _told(one: KernelOutcome | OpOutcome, place: str) -> dict[str, Any]:
+def _told(one: Verified, place: str) -> dict[str, Any]:
     """What became of a kernel or op."""
     return {"name": one.name, **fields(one.location, place), "outcome": one.outcome.value,
             "runs": {"planned": one.runs, "compared": one.compared}}
 
 
-def _problems(one: KernelOutcome | OpOutcome) -> list[dict[str, Any]]:
+def _problems(one: Verified) -> list[dict[str, Any]]:
     return [{"status": status, "message": message, "runs": count} for status, message, count in one.problems]
 
 
@@ -113,7 +113,7 @@ def as_junit(report: VerifyReport) -> str:
     return document({file: (cases, "") for file, cases in sorted(suites.items())})
 
 
-def _case(one: KernelOutcome | OpOutcome) -> ET.Element:
+def _case(one: Verified) -> ET.Element:
     title = f"{one.name} (line {one.location.line})"
     case = ET.Element("testcase", {"name": token(title), "classname": token(one.location.file), "time": "0"})
     if one.outcome is Outcome.FAILED:
@@ -126,8 +126,8 @@ def _case(one: KernelOutcome | OpOutcome) -> ET.Element:
     return case
 
 
-def _shown(one: KernelOutcome | OpOutcome) -> Iterator[str]:
-    if isinstance(one, KernelOutcome):
+def _shown(one: Verified) -> Iterator[str]:
+    if one.kind == "kernel":
         yield f"writes {', '.join((*one.missed, *one.leaked))}, which was not predicted"
     else:
         for d in one.disagreements:

@@ -42,15 +42,12 @@ Analyze = Callable[[KernelSpec], KernelReport]  # of the kernel, with the argume
 
 @dataclass(frozen=True)
 class Cases:
-    """The variants of one kernel that are run, with the grids of each; `refused` says why there are none.
+    """The variants of one kernel that are run; `refused` says why there are none.
 
-    The last of them are the recorded launches of the spec that have the numbers `launches`. `addresses` are the
-    integers and tables that hold addresses.
+    `addresses` are the integers and tables that hold addresses.
     """
 
     variants: tuple[VariantCase, ...] = ()
-    grids: tuple[tuple[tuple[int, ...], ...], ...] = ()
-    launches: tuple[int, ...] = ()
     addresses: tuple[str, ...] = ()
     refused: str = ""
 
@@ -64,32 +61,34 @@ def cases_of(file: FileResult, kernel: Kernel, report: KernelReport, seen: Seen,
     variants: list[VariantCase] = []
     each = list({tuple((n, str(a)) for n, a in v.args.items()): (v, e) for v, e in reversed(seen)}.values())[::-1]
     most = min(len(each), MAX_VARIANTS)  # evenly from all of them: neighbours are alike
+    grid = given.get("grid") or GRIDS
+    grids = tuple(map(tuple, grid if isinstance(grid[0], (list, tuple)) else [grid]))
     for variant, effects in (each[i * len(each) // most] for i in range(most)):
         texts = _texts(kernel, variant)
         if isinstance(texts, str):
             return Cases(refused=texts)
-        variants.append(_case(variant, effects, texts))
-    grid = given.get("grid") or GRIDS
-    grids = [tuple(map(tuple, grid if isinstance(grid[0], (list, tuple)) else [grid]))] * len(variants)
-    recorded = list(_recorded(kernel, variants, given.get("launches", ()), analyze))
-    return Cases((*variants, *(case for _, case, _ in recorded)), (*grids, *(grid for *_, grid in recorded)),
-                 tuple(number for number, *_ in recorded), _addresses(file, report, [v for v, _ in seen]))
+        through = tuple(sorted({write.through for write in effects.indirect_writes}))
+        written = tuple(sorted(effects.written | effects.unknown))
+        variants.append(VariantCase(texts, written, through, grids, variant.options))
+    return Cases((*variants, *_recorded(kernel, variants, given.get("launches", ()), analyze)),
+                 _addresses(file, report, [v for v, _ in seen]))
 
 
 def subject_of(file: FileResult, kernel: Kernel, report: KernelReport, cases: Cases, settings: Settings,
                specs: Specs) -> Subject[KernelReport, Job]:
     """How to run one kernel, of which `cases` is what its analysis tells."""
-    spec, given, count = specs.of(kernel.source), _given(kernel, specs), len(cases.launches)
+    spec, given = specs.of(kernel.source), _given(kernel, specs)
     refused = f"the spec skips it: {given['skip']}" if given.get("skip") else cases.refused
     if report.status is not Status.ANALYZED or refused:
         return Subject(report, refused=refused)
-    values = [EMPTY] * (len(cases.variants) - count)
-    values += [given["launches"][number].get("values", EMPTY) for number in cases.launches]
-    variants = tuple(replace(case, values=of) for case, of in zip(cases.variants, values, strict=True))
+    variants = tuple(case if case.launch is None else
+                     replace(case, values=given["launches"][case.launch].get("values", EMPTY))
+                     for case in cases.variants)
+    count = sum(case.launch is not None for case in variants)
     return Subject(report, Job(
         name=kernel.name, path=str(kernel.path), display=kernel.source.display, text=kernel.source.text,
         line=kernel.location.line, variants=variants,
-        runs=tuple(_runs(cases.grids, min(settings.runs + count, ENOUGH * len(variants)))),
+        runs=tuple(_runs(variants, min(settings.runs + count, ENOUGH * len(variants)))),
         shapes={n: _shape(s) for n, s in given.get("shapes", EMPTY).items()}, values=given.get("values", EMPTY),
         addresses=cases.addresses, globals=spec.globals if spec else EMPTY, settings=settings), sources=file.sources)
 
@@ -116,16 +115,9 @@ def _texts(kernel: Kernel, variant: Variant) -> dict[str, str] | str:
     return texts
 
 
-def _case(variant: Variant, effects: VariantEffects, texts: Mapping[str, str]) -> VariantCase:
-    label = ", ".join(f"{name}={value}" for name, value in variant.choices)
-    through = {write.through for write in effects.indirect_writes}
-    written = tuple(sorted(effects.written | effects.unknown))
-    return VariantCase(texts, written, tuple(sorted(through)), variant.options, label)
-
-
 def _recorded(kernel: Kernel, variants: Sequence[VariantCase], launches: Sequence[Mapping[str, Any]],
-              analyze: Analyze) -> Iterator[tuple[int, VariantCase, tuple[tuple[int, ...], ...]]]:
-    """A case and its grids for each launch that `record` wrote into the spec, by number, where it is complete.
+              analyze: Analyze) -> Iterator[VariantCase]:
+    """A case for each launch that `record` wrote into the spec, where it is complete.
 
     What is predicted of one is what its variant's analysis says; where it is not among `variants` it is
     analysed by itself, and left out if that fails.
@@ -140,8 +132,8 @@ def _recorded(kernel: Kernel, variants: Sequence[VariantCase], launches: Sequenc
         if predicted is not None:
             shapes = {n: _shape(s) for n, s in launch.get("shapes", {}).items()}
             shapes = {n: (min(s[0], _ELEMENTS),) if len(s) == 1 else s for n, s in shapes.items()}  # not of descriptors
-            case = VariantCase(args, *predicted, label="recorded", shapes=shapes)
-            yield number, case, (_cut(launch["grid"]),) if "grid" in launch else GRIDS
+            grids = (_cut(launch["grid"]),) if "grid" in launch else GRIDS
+            yield VariantCase(args, *predicted, grids, launch=number, shapes=shapes)
 
 
 def _predicted(args: Mapping[str, str], kernel: Kernel,
@@ -162,16 +154,12 @@ def _cut(grid: Sequence[int]) -> tuple[int, ...]:
     return tuple(cut)
 
 
-def _runs(grids: Sequence[Sequence[tuple[int, ...]]], most: int) -> Iterator[RunCase]:
-    """Every variant with one kind of values, then with the next, until there are `most`.
-
-    `grids` are those of each variant.
-    """
+def _runs(variants: Sequence[VariantCase], most: int) -> Iterator[RunCase]:
+    """Every variant with one kind of values, then with the next, until there are `most`."""
     for count in range(most):
-        turn, variant = divmod(count, len(grids))
-        step = turn + variant  # or variants would each see one grid and one size only
-        grid = grids[variant][step % len(grids[variant])]
-        yield RunCase(variant, grid, FILLS[turn % len(FILLS)], turn, SIZES[step % len(SIZES)])
+        turn, variant = divmod(count, len(variants))
+        step, grids = turn + variant, variants[variant].grids  # or variants would each see one grid and one size only
+        yield RunCase(variant, grids[step % len(grids)], FILLS[turn % len(FILLS)], turn, SIZES[step % len(SIZES)])
 
 
 def _addresses(file: FileResult, report: KernelReport, variants: Sequence[Variant]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from pprint import pformat
 
 from triton_mutlint.types import UsageError
-from triton_mutlint.verify.model import KernelOutcome, OpOutcome
+from triton_mutlint.verify.model import Verified
 from triton_mutlint.verify.running.server import run_jobs
 from triton_mutlint.verify.wire import EAGER, Finished, Job, OpJob, RunResult
 from triton_mutlint.version import __version__
@@ -33,7 +33,7 @@ if __name__ == "__main__":
 '''
 
 
-def write_reproducer(job: Job | OpJob, sources: tuple[Path, ...], outcome: KernelOutcome | OpOutcome,
+def write_reproducer(job: Job | OpJob, sources: tuple[Path, ...], outcome: Verified,
                      finished: Finished, output: Path | None) -> str:
     """Write the script into `output`, or beside the file of what was run, and return its path.
 
@@ -43,11 +43,9 @@ def write_reproducer(job: Job | OpJob, sources: tuple[Path, ...], outcome: Kerne
     texts: dict[str, str] = {}
     only: Job | OpJob
     if isinstance(job, OpJob):
-        assert isinstance(outcome, OpOutcome), "as the job"
         title, what = f"What {job.name} does", "\n".join(f"It {d.message}." for d in outcome.disagreements)
         only, beside = _of_op(job, outcome), Path(job.roots[-1], job.display)
     else:
-        assert isinstance(outcome, KernelOutcome), "as the job"
         title, beside = "A write that was not predicted", Path(job.path)
         only, texts, what = _of_kernel(job, sources, outcome, finished)
     name = re.sub(r"[^A-Za-z0-9_]", "_", job.name)
@@ -62,7 +60,7 @@ def write_reproducer(job: Job | OpJob, sources: tuple[Path, ...], outcome: Kerne
     return str(path)
 
 
-def _of_kernel(job: Job, sources: tuple[Path, ...], outcome: KernelOutcome,
+def _of_kernel(job: Job, sources: tuple[Path, ...], outcome: Verified,
                finished: Finished) -> tuple[Job, dict[str, str], str]:
     """The run that shows the failure, the texts of the files that it needs, and what it shows."""
     case = next((job.runs[result.run] for result in finished.results
@@ -76,7 +74,7 @@ def _of_kernel(job: Job, sources: tuple[Path, ...], outcome: KernelOutcome,
     return only, {**texts, path: job.text}, what
 
 
-def _of_op(job: OpJob, outcome: OpOutcome) -> OpJob:
+def _of_op(job: OpJob, outcome: Verified) -> OpJob:
     """The call that shows the first disagreement, and the paths that give something else."""
     case = next((d.given for d in outcome.disagreements if d.given is not None), None)
     apart = dict.fromkeys(p.name for p in outcome.paths if p.status == "differs")

@@ -30,12 +30,11 @@ from triton_mutlint.types import (
 from triton_mutlint.verify.jobs import Cases, cases_of, subject_of
 from triton_mutlint.verify.model import (
     Agreement,
-    KernelOutcome,
-    OpOutcome,
     Outcome,
     ParameterOutcome,
     R,
     Subject,
+    Verified,
     VerifyReport,
 )
 from triton_mutlint.verify.reproducer import write_reproducer
@@ -44,7 +43,6 @@ from triton_mutlint.verify.wire import Difference, Finished, Job, OpJob, RunResu
 
 J = TypeVar("J", Job, OpJob)
 _ADDRESSED = (ParameterKind.POINTER, ParameterKind.DESCRIPTOR)
-Judged = TypeVar("Judged", KernelOutcome, OpOutcome)
 
 
 def verify(request: Request, settings: Settings, output: Path | None, progress: Progress) -> VerifyReport:
@@ -90,8 +88,8 @@ def require(device: str) -> None:
         raise UsageError("--device cuda needs a GPU, and none is there; without it, kernels run under the interpreter")
 
 
-def held(subjects: Sequence[Subject[R, J]], judge: Callable[[Subject[R, J], Finished | None, str], Judged],
-         settings: Settings, output: Path | None, progress: Progress) -> Iterator[Judged]:
+def held(subjects: Sequence[Subject[R, J]], judge: Callable[[Subject[R, J], Finished | None, str], Verified],
+         settings: Settings, output: Path | None, progress: Progress) -> Iterator[Verified]:
     """The outcome of each, by what its runs showed; a failure is written down as a script that shows it again."""
     found = iter(run_jobs([subject.job for subject in subjects if subject.job is not None], progress))
     for subject in subjects:
@@ -106,12 +104,12 @@ def held(subjects: Sequence[Subject[R, J]], judge: Callable[[Subject[R, J], Fini
 # --------------------------------------------------------------------------- what runs showed of a kernel
 
 
-def outcome_of(subject: Subject[KernelReport, Job], finished: Finished | None, device: str) -> KernelOutcome:
+def outcome_of(subject: Subject[KernelReport, Job], finished: Finished | None, device: str) -> Verified:
     """The outcome of one kernel; `finished` is None where nothing was run."""
     report, job = subject.report, subject.job
     if job is None or finished is None:
         outcome = Outcome.NO_VERDICT if report.failure is not None else Outcome.NOT_RUN
-        return KernelOutcome(report.name, report.location, outcome, device, refused=subject.refused,
+        return Verified(report.name, report.location, outcome, device, refused=subject.refused,
                              failure=report.failure)
     # On a GPU a write beside one tensor may have hit another: such a run shows nothing unexpected for certain.
     good = [r if device == "cpu" or not r.outside else replace(r, changed=(), through=(), leaked=(), differences=())
@@ -120,7 +118,7 @@ def outcome_of(subject: Subject[KernelReport, Job], finished: Finished | None, d
     leaked = sorted({name for r in good for name in r.leaked if name not in job.variant_of(r.run).written})
     failed = bool(leaked) or any(p.agreement is Agreement.MISSED for p in parameters)
     outcome = Outcome.FAILED if failed else Outcome.RAN if good else Outcome.NOT_RUN
-    return KernelOutcome(
+    return Verified(
         report.name, report.location, outcome, device, parameters if good else (), len(job.runs),
         **said_of(finished, finished.results, good), leaked=tuple(leaked), differences=_largest(good),
         read_outside=sum(r.read_outside for r in good))

@@ -43,14 +43,15 @@ class VariantCase:
     """One variant to run: every argument as a spec says it, and what is predicted of it.
 
     `written` are the parameters that may be written in it, `through` those through which addresses may
-    be; `label` is how reports tell it from its siblings.
+    be; `grids` are run by turns. `launch` is the number of a recorded launch in the spec.
     """
 
     args: Mapping[str, str]
     written: tuple[str, ...]
     through: tuple[str, ...]
+    grids: tuple[tuple[int, ...], ...]
     options: Mapping[str, int | float | str | bool | tuple[int, ...] | None] = EMPTY
-    label: str = ""
+    launch: int | None = None
     shapes: Mapping[str, tuple[int, ...]] = EMPTY  # of a recorded launch: before those of the job
     values: Mapping[str, Any] = EMPTY
 

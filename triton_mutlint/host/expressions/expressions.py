@@ -19,9 +19,11 @@ from triton_mutlint.host.values.values import (
     Resumed,
     Value,
     constant,
+    is_plain,
     join,
     present,
     thing,
+    told_text,
 )
 
 
@@ -165,10 +167,35 @@ class Evaluating(Operators):
             none = isinstance(right, ast.Constant) and right.value is None
             told = isinstance(test.ops[0], ast.Is if holds else ast.IsNot)
             value = self.state.get(self.here.scope, test.left.id)
-            if none and value is not None and isinstance(test.ops[0], (ast.Is, ast.IsNot)):
+            if value is None:
+                return
+            if none and isinstance(test.ops[0], (ast.Is, ast.IsNot)):
                 self.state.put(self.here.scope, test.left.id, constant(None) if told else present(value))
+            elif isinstance(right, (ast.Name, ast.Constant, ast.Tuple, ast.List, ast.Set)):
+                said = self._compared_so(test.ops[0], value, right, holds)
+                self.state.put(self.here.scope, test.left.id, said)
         elif holds and isinstance(test, ast.Name) and (value := self.state.get(self.here.scope, test.id)) is not None:
             self.state.put(self.here.scope, test.id, present(value))
+
+    def _compared_so(self, op: ast.cmpop, value: Value, right: ast.expr, holds: bool) -> Value:
+        """A value of which it is known how it compares with another: one of some strings, or not the argument."""
+        other = self.evaluate(right) if isinstance(right, (ast.Name, ast.Constant)) else Value()
+        if isinstance(op, (ast.Is, ast.IsNot)):
+            apart, shared = isinstance(op, ast.IsNot) is holds, value.same & other.same
+            if not apart or not value.mixed or other.mixed or not shared:
+                return value
+            return replace(value, same=value.same - shared, unsure=value.unsure | shared)  # or a view of it
+        found = [other] if isinstance(op, (ast.Eq, ast.NotEq)) else self.in_order(other, right)
+        if isinstance(right, (ast.Tuple, ast.List, ast.Set)):
+            found = [constant(getattr(one, "value", None)) for one in right.elts]
+        texts = frozenset(filter(None, map(told_text, found or ())))
+        if not is_plain(value) or value.constant is not None or len(texts) != len(set(found or ())) or not texts:
+            return value
+        if isinstance(op, (ast.In, ast.Eq)) is holds:
+            left = value.among & texts if value.among else texts
+        else:
+            left = value.among - texts
+        return constant(*left) if len(left) == 1 else replace(value, among=left)
 
     # ------------------------------------------------------------------ containers
 
@@ -197,7 +224,8 @@ class Evaluating(Operators):
     def _set(self, node: ast.Set) -> Value:
         values = [self.evaluate(element) for element in node.elts]
         self.handed(values, node, "__hash__")
-        return self.make(node, Cell(rest=join(*values)))
+        known = all(value.constant is not None for value in values)
+        return self.make(node, sequence(values, "list") if known else Cell(rest=join(*values)))
 
     def _dict(self, node: ast.Dict) -> Value:
         fields: dict[Any, Value] = {}

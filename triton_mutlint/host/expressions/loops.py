@@ -24,6 +24,7 @@ from triton_mutlint.host.values.values import (
     Sort,
     Value,
     join,
+    picked,
     thing,
 )
 
@@ -79,7 +80,7 @@ class Loops(Special):
         contents = self.state.contents(value)
         if len(value.cells) == 1 and contents and self.runs_code(value):
             (cell,) = value.cells
-            if cell in self.resuming:
+            if cell in self.resuming and not self.is_generator(cell):
                 return self.repeated(lambda: take(contents[0].every()))
             self.resuming.add(cell)
             try:
@@ -199,7 +200,7 @@ class Loops(Special):
         size = len(given) if zipped.star is None else None
 
         def step(paced: Value) -> bool:
-            row = [paced if i == pace else self.iterate(value, node) for i, value in enumerate(given)]
+            row = [paced if i == pace else picked(self.iterate(value, node)) for i, value in enumerate(given)]
             rest = Value() if size is not None else row[-1]
             return take(self.make(node, Cell(dict(enumerate(row)), rest, size, kind="tuple"), "row"))
 

@@ -17,12 +17,16 @@ from triton_mutlint.host.values.groups import Cell, sequence
 from triton_mutlint.host.values.values import (
     PLAIN,
     TENSOR,
+    UNSEEN,
+    ClassValue,
+    FunctionValue,
     Sort,
     Value,
     constant,
     is_callable,
     is_plain,
     join,
+    told_text,
     truth,
 )
 
@@ -92,7 +96,7 @@ class Operators(Elements):
             return True
         listed = contents[0].in_order() if len(contents) == 1 else None
         answers = {truth(self.compared(ast.Eq(), key, one) or PLAIN) for one in listed or ()}
-        return None if listed is None or None in answers else True in answers
+        return True if True in answers else None if listed is None or None in answers else False
 
     def compared(self, op: ast.cmpop, left: Value, right: Value) -> Value | None:
         if isinstance(op, (ast.Is, ast.IsNot)) and right.is_constant(None):
@@ -102,11 +106,36 @@ class Operators(Elements):
                 return constant(isinstance(op, ast.IsNot))
             if left.some:
                 return constant(isinstance(op, ast.IsNot))
-        if isinstance(op, (ast.Is, ast.IsNot)) and is_callable(left) and is_callable(right):
-            (one, *more), (other, *others) = left.things, right.things
-            if not more and not others and getattr(one, "node", None) is not getattr(other, "node", None):
-                return constant(isinstance(op, ast.IsNot))
+        if isinstance(op, (ast.Is, ast.IsNot)) and left.constant is not None and right.constant is not None:
+            known = {type(left.constant[1]), type(right.constant[1])} <= {bool, type(None)}
+            return constant((left.constant == right.constant) is isinstance(op, ast.Is)) if known else None
+        if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
+            same = self._same_object(left, right, isinstance(op, (ast.Eq, ast.NotEq)))
+            if same is None and left.among and told_text(right) is not None and told_text(right) not in left.among:
+                same = False
+            return _folded(op, left, right) if same is None else constant(same is isinstance(op, (ast.Is, ast.Eq)))
         return _folded(op, left, right)
+
+    def _same_object(self, left: Value, right: Value, by_value: bool) -> bool | None:
+        """Whether two values are one object, or are equal, where that is certain."""
+        if left.kind == right.kind == Sort.TENSOR and not by_value:  # one of the op's arguments, and one made here
+            alone = [value for value in (left, right) if value == replace(TENSOR, wide=value.wide, some=value.some)]
+            return False if len(alone) == 1 and left.roots | right.roots == left.same | right.same else None
+        if any(len(value.things | value.cells) != 1 or value.kind or value.roots for value in (left, right)):
+            return None
+        if left.things and right.things:
+            (one,), (other,) = left.things, right.things
+            if is_callable(left) and is_callable(right) and getattr(one, "node", 0) is not getattr(other, "node", 1):
+                return False
+            fixed = isinstance(one, (External, ClassValue, FunctionValue)) and getattr(one, "scope", None) is None
+            return True if one == other and fixed and one != External("torch.Tensor") else None
+        contents = [*self.state.contents(left), *self.state.contents(right)]
+        enumerated = all(content.owner is not None and self.is_enum(content.owner) for content in contents)
+        if left == right and not contents[0].many and (enumerated or not by_value):
+            return True
+        values = [content.get("value") or UNSEEN for content in contents]
+        told = enumerated and all(value.constant is not None for value in values)
+        return False if told and len({value.constant for value in values}) > 1 else None
 
     # ------------------------------------------------------------------ arithmetic
 

@@ -27,6 +27,7 @@ from triton_mutlint.host.values.values import (
     constant,
     is_plain,
     join,
+    picked,
     thing,
 )
 
@@ -40,10 +41,9 @@ _SHARES = frozenset({"memoryview", "bytearray", "super", "type"})  # and what gi
 
 # The special methods that a builtin calls beside that of its name: the first that there is.
 _NUMBER = ("__index__", "__int__", "__float__", "__len__")
-_ORDER = ("__lt__", "__gt__")
 _CALLED = {
-    "str": TEXT[1:], "repr": (), "ascii": TEXT[2:], "format": TEXT[1:], "sorted": _ORDER,
-    "min": _ORDER, "max": _ORDER, "set": ("__hash__",), "frozenset": ("__hash__",), "dict": ("__hash__",),
+    "str": TEXT[1:], "repr": (), "ascii": TEXT[2:], "format": TEXT[1:], "sorted": (), "min": (), "max": (),
+    "any": ("__bool__", "__len__"), "all": ("__bool__", "__len__"), "set": ("__hash__",), "frozenset": ("__hash__",),
 }  # fmt: skip
 
 
@@ -124,13 +124,13 @@ class Builtins(Containers):
         else:
             element = join(*arguments.positional, arguments.star or Value())
         self._keyed_by(arguments, element, node)
-        return join(element, arguments.named.get("default") or Value())
+        return join(picked(element), arguments.named.get("default") or Value())
 
     def _keyed_by(self, arguments: Arguments, element: Value, node: ast.AST) -> None:
         key = arguments.named.get("key")
         if key is not None and self.is_called(key):
             result = self.call(key, Arguments((element,)), node)
-            self.handed([result], node, *_ORDER)
+            self.handed([result], node)
 
     # ------------------------------------------------------------------ one by one
 
@@ -168,6 +168,11 @@ class Builtins(Containers):
         got = self.special(given, "__reversed__", (), node)
         return got if got is not None else self._in_python("builtins.backwards", arguments, node) or UNSEEN
 
+    def _b_len(self, arguments: Arguments, node: ast.AST) -> Value:
+        self.handed(arguments, node, "__len__")
+        listed = self.in_order(arguments.get(0) or UNSEEN, node)
+        return PLAIN if listed is None else constant(len(listed))
+
     def _b_hasattr(self, arguments: Arguments, node: ast.AST) -> Value:
         self._b_getattr(arguments, node)
         return PLAIN
@@ -188,7 +193,7 @@ class Builtins(Containers):
         return self.make(node, Cell(rest=PLAIN, kind="tuple"))
 
     def _b_iter(self, arguments: Arguments, node: ast.AST) -> Value:
-        """An iterator that `next` takes from: what it has given already is not known of it."""
+        """An iterator that `next` takes from."""
         source = arguments.get(0) or UNSEEN
         if len(arguments.positional) == 2:
             return self.make(node, Cell(rest=self.call(source, Arguments(), node)))
@@ -197,7 +202,7 @@ class Builtins(Containers):
             return iterator
         if source.cells and all(self.is_generator(cell) for cell in source.cells):
             return source
-        return self.make(node, Cell(rest=self.iterate(source, node)), "iter")
+        return self._in_python("builtins.elements", arguments, node) or UNSEEN
 
     def _b_next(self, arguments: Arguments, node: ast.AST) -> Value:
         source, *default = arguments.positional or (UNSEEN,)
@@ -207,7 +212,7 @@ class Builtins(Containers):
         stepped = self.special(rest, ("__next__", "__anext__"), (), node)
         if stepped is not None:
             return join(*got, stepped, *default)
-        return join(*got, self.iterate(rest, node), *default) if rest.cells or not got else join(*got, *default)
+        return join(*got, picked(self.iterate(rest, node)), *default) if rest.cells or not got else join(*got, *default)
 
     _b_anext = _b_next
 

@@ -29,7 +29,7 @@ from triton_mutlint.host.values.values import (
 # Methods that give nothing of what is in the container.
 _LOOKS = frozenset({"index", "count", "issubset", "issuperset", "isdisjoint", "__len__", "__contains__", "__eq__"})
 # What they call of elements and arguments; those that no list or deque has, `__hash__`.
-_ASKS = {"index": ("__eq__",), "count": ("__eq__",), "remove": ("__eq__",), "sort": ("__lt__", "__gt__"),
+_ASKS = {"index": ("__eq__",), "count": ("__eq__",), "remove": ("__eq__",), "sort": (),
          "pop": ("__index__", "__hash__"), "insert": ("__index__",), "rotate": ("__index__",)}
 _EXTENDS = frozenset({"extend", "update", "__iadd__", "__ior__"})
 
@@ -149,6 +149,10 @@ class Containers(TorchCalls):
             value = self.state.elements(owner)
         if name == "setdefault" and default is not None:
             self.state.change(owner, key[1] if key is not None else None, join(value, default))
+        if key is not None and all(content.has(key[1]) for content in self.state.contents(owner)):
+            if name == "pop" and not is_list:
+                self.state.remove(owner, key[1])
+            return value
         extra = default if default is not None else constant(None) if name == "get" else Value()
         return join(value, extra) if value != Value() or extra != Value() else UNSEEN
 

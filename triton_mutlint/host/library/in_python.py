@@ -33,18 +33,9 @@ def builtins_backwards(sequence: Any) -> Any:
     yield from list(sequence)[::-1]
 
 
-def builtins_any(iterable: Any) -> Any:
-    for item in iterable:  # noqa: SIM110 - that is what this is
-        if item:
-            return True
-    return False
-
-
-def builtins_all(iterable: Any) -> Any:
-    for item in iterable:  # noqa: SIM110 - that is what this is
-        if not item:
-            return False
-    return True
+def builtins_elements(iterable: Any) -> Any:
+    """`iter` of what is no iterator itself."""
+    yield from iterable
 
 
 def builtins_print(*values: Any, file: Any = None, **rest: Any) -> None:

@@ -54,7 +54,7 @@ _LOOKS = ("inspect.", "typing.", "types.", "abc.", "dataclasses.", "copy.", "enu
           "numbers.")
 _MAKES = ("itertools.", "functools.")
 # What they call of objects.
-_CALLED = {"heapq": ("__lt__", "__gt__"), "bisect": ("__lt__", "__gt__"), "weakref": ("__hash__",)}
+_CALLED = {"weakref": ("__hash__",)}
 _REDUCE = ("__reduce_ex__", "__reduce__", "__getstate__")
 # Decorators that leave a function what it is.
 _SAME = frozenset({

@@ -72,7 +72,7 @@ class Statements(Exits):
                 index = self.evaluate(target.slice)
                 self.handed([index], target, "__hash__")
                 if self.special(owner, "__delitem__", (index,), node) is None:
-                    self.state.mix(owner)
+                    self.state.remove(owner, index.constant[1] if index.constant is not None else None)
             elif isinstance(target, ast.Attribute):
                 self.delete_attribute(self.evaluate(target.value), target.attr, node)
         return self.state

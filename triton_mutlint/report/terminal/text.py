@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from rich.cells import cell_len as cells
 from rich.color import ColorSystem
 from rich.console import Console
 from rich.text import Text
@@ -24,14 +25,12 @@ from triton_mutlint.report.terminal.style import (
     SEVERITY,
     STRONG,
     Lines,
-    cells,
     clean,
     flow,
     noted,
     prose,
     quote,
     stands,
-    to_ascii,
     words,
 )
 from triton_mutlint.report.terminal.summary import FIXABLE, advice, sentence
@@ -49,6 +48,7 @@ from triton_mutlint.types import (
 
 _LOUD = {"failed": FAILED, "error": SEVERITY[Severity.ERROR], "warning": SEVERITY[Severity.WARNING]}
 _CONSOLE = Console(color_system="standard", force_terminal=True, _environ={})
+_ASCII = str.maketrans({"·": "-", "…": "..."})  # characters of the report's own; text of the user's stays as it is
 _FAILURE_RULES = ("TML901", "TML902")
 
 
@@ -69,7 +69,7 @@ def paint(blocks: Iterable[Lines], options: RenderOptions) -> str:
     else:
         shown = (line.plain for line in lines)
     text = "".join(f"{line}\n" for line in shown)
-    return to_ascii(text) if options.ascii else text
+    return text.translate(_ASCII) if options.ascii else text
 
 
 def _blocks(report: Report, options: RenderOptions) -> list[Lines]:

@@ -17,11 +17,10 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-import numpy
 import torch
 from torch.utils._pytree import tree_leaves
 
-from triton_mutlint.verify.running.memory import DIMENSIONS, Allocation, RunMemory, element_bytes, filled, torch_dtype
+from triton_mutlint.verify.running.memory import DIMENSIONS, RunMemory, element_bytes, filled, given_values, torch_dtype
 from triton_mutlint.verify.wire import Case, OpJob, Words
 
 _TENSOR = re.compile(r"\*(\w+)\[([\d, ]*)(?:; ([\d, ]*))?\]")
@@ -273,17 +272,14 @@ def _tensor(match: re.Match[str], name: str, memory: RunMemory, given: Any, fill
     strides = _integers(match[3]) if match[3] is not None else [prod(sizes[i + 1:]) for i in range(len(sizes))]
     extent = 1 + sum((size - 1) * step for size, step in zip(sizes, strides, strict=True)) if prod(sizes) else 0
     region = memory.add(name, element, extent * element_bytes(element))
-    if isinstance(given, str):
-        region.fill(filled(element, extent, given, fill, name))
-    elif given is not None:
-        listed = numpy.resize(numpy.array(given), extent)
-        region.fill(torch.from_numpy(listed).to(torch_dtype(element)).view(torch.uint8))
+    if given is None:
+        region.fill(_canary(element, extent, name, fill, max(sizes, default=1)))
     else:
-        _canary(region, element, extent, name, fill, max(sizes, default=1))
+        region.fill(given_values(element, extent, given, fill, name))
     return region.tensor().detach().as_strided(sizes, strides)
 
 
-def _canary(region: Allocation, element: str, extent: int, name: str, fill: int, size: int) -> None:
+def _canary(element: str, extent: int, name: str, fill: int, size: int) -> torch.Tensor:
     """Random values; of small integers and flags, the second fill is the first one's plus one, so that all differ."""
     seed = fill if element[0] in "fb" else 0
     data = filled(element, extent, "random", seed, name, min(size, DIMENSIONS["small"]))
@@ -292,4 +288,4 @@ def _canary(region: Allocation, element: str, extent: int, name: str, fill: int,
         data = data ^ fill
     elif element[0] in "iu" and fill:
         data = ((data.view(dtype) + fill) % min(8, max(size, 1))).view(torch.uint8)
-    region.fill(data)
+    return data

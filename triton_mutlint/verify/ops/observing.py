@@ -161,15 +161,12 @@ class _Writes(TorchDispatchMode):  # type: ignore[misc]  # torch has no types he
         if is_own and not self._memory.is_launching:
             named = {a.name: value for a, value in zip(func._schema.arguments, args, strict=False)} | kwargs
             for argument in func._schema.arguments:
-                if argument.alias_info is not None and argument.alias_info.is_write:
-                    self._note(named.get(argument.name))
+                is_written = argument.alias_info is not None and argument.alias_info.is_write
+                for tensor in tensors_in(named.get(argument.name)) if is_written else ():
+                    for region in self._memory:
+                        is_own = tensor.untyped_storage().data_ptr() == region.raw.untyped_storage().data_ptr()
+                        region.is_touched |= is_own and tensor.numel() > 0
         return func(*args, **kwargs)
-
-    def _note(self, value: Any) -> None:
-        for tensor in tensors_in(value):
-            for region in self._memory:
-                is_own = tensor.untyped_storage().data_ptr() == region.raw.untyped_storage().data_ptr()
-                region.is_touched |= is_own and tensor.numel() > 0
 
 
 _real = lru_cache(maxsize=None)(os.path.realpath)

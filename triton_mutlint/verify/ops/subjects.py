@@ -121,17 +121,14 @@ def words(places: Iterable[tuple[str, int]]) -> Words:
         constants = {t.id: s.value for s in tree.body if isinstance(s, ast.Assign) for t in s.targets
                      if isinstance(t, ast.Name)}
         for function in ast.walk(tree):
-            if isinstance(function, _EXTENDED) and wanted & set(_extent(function)):
-                found += _compared(function, constants)
+            if isinstance(function, _EXTENDED):
+                first = min([function.lineno, *(d.lineno for d in getattr(function, "decorator_list", ()))])
+                if any(first <= line <= (function.end_lineno or first) for line in wanted):
+                    found += _compared(function, constants)
     plain = [f for f in dict.fromkeys(found) if not isinstance(f, bool)]
     return Words(tuple(f for f in plain if isinstance(f, (int, float)))[:12],
                  tuple(f for f in plain if isinstance(f, str) and f not in _DTYPES)[:12],
                  tuple(f for f in plain if isinstance(f, str) and f in _DTYPES))
-
-
-def _extent(function: ast.FunctionDef | ast.ClassDef | ast.Lambda) -> range:
-    first = min([function.lineno, *(d.lineno for d in getattr(function, "decorator_list", ()))])
-    return range(first, (function.end_lineno or function.lineno) + 1)
 
 
 def _compared(function: ast.AST, constants: Mapping[str, ast.expr]) -> Iterator[object]:

@@ -30,11 +30,11 @@ from triton_mutlint.types import (
 from triton_mutlint.verify.model import (
     Agreement,
     Disagreement,
-    OpOutcome,
     Outcome,
     ParameterOutcome,
     PathOutcome,
     Subject,
+    Verified,
     VerifyReport,
 )
 from triton_mutlint.verify.ops.subjects import importable, named, subject_of
@@ -68,7 +68,10 @@ def verify_ops(request: Request, settings: Settings, paths: Sequence[str], outpu
                 for op in report.ops
                 if any(op.is_called(wanted) if wanted else op.kernels or not op.complete or op.form != "function"
                        for _, wanted in asked) and op.location.file in by_name]
-    outcomes = tuple(held(list(_once_each(subjects)), outcome_of, settings, output, progress))
+    last = {subject.report.name: subject for subject in subjects}  # as which an op is called that is registered again
+    subjects = [one if last[one.report.name] is one else
+                Subject(one.report, refused="it is registered again, and that one is called") for one in subjects]
+    outcomes = tuple(held(subjects, outcome_of, settings, output, progress))
     return VerifyReport(settings.device, report.environment.triton, (),
                         (*failures, *_unread(sources), *_not_found(asked, report)), outcomes)
 
@@ -114,22 +117,14 @@ def _not_found(asked: Sequence[tuple[str, str]], report: Report) -> Iterator[tup
             yield f"{path}:{wanted}", Failure(Stage.LOAD, message, Location(path, 1))
 
 
-def _once_each(subjects: Sequence[_Op]) -> Iterator[_Op]:
-    """An op that is registered again can be called but once: as the last registration has it."""
-    last = {subject.report.name: subject for subject in subjects}
-    for subject in subjects:
-        again = last[subject.report.name] is not subject
-        yield Subject(subject.report, refused="it is registered again, and that one is called") if again else subject
-
-
 # --------------------------------------------------------------------------- what runs showed of an op
 
 
-def outcome_of(subject: _Op, finished: Finished | None, device: str) -> OpOutcome:
+def outcome_of(subject: _Op, finished: Finished | None, device: str) -> Verified:
     """The outcome of one op; `finished` is None where nothing was run."""
     op, job = subject.report, subject.job
     if job is None or finished is None:
-        return OpOutcome(op.name, op.location, Outcome.NOT_RUN, device, refused=subject.refused)
+        return Verified(op.name, op.location, Outcome.NOT_RUN, device, refused=subject.refused, kind="op")
     eager = [r for r in finished.results if job.runs[r.run] == EAGER]
     good = [r for r in eager if r.status == "ok"]
     arguments = tuple(_argument(argument, op, job, good) for argument in op.arguments)
@@ -138,12 +133,12 @@ def outcome_of(subject: _Op, finished: Finished | None, device: str) -> OpOutcom
     outcome = Outcome.FAILED if disagreements else Outcome.RAN if good else Outcome.NOT_RUN
     runs = [r if r.status != "ok" or not r.message else replace(r, status="error") for r in eager
             if r.status != "skipped"]
-    return OpOutcome(op.name, op.location, outcome, device, arguments if good else (), len(eager),
-                     **said_of(finished, runs, good), disagreements=disagreements, paths=paths)
+    return Verified(op.name, op.location, outcome, device, arguments if good else (), len(eager),
+                    **said_of(finished, runs, good), disagreements=disagreements, paths=paths, kind="op")
 
 
 def model_outcome(name: str, place: Location, job: ModelJob, finished: Finished,
-                  findings: Sequence[Finding]) -> OpOutcome:
+                  findings: Sequence[Finding]) -> Verified:
     """The outcome of a model: its paths, and the findings on its ops; those on the op after which values part first."""
     paths = tuple(PathOutcome(job.runs[r.run], r.status, _NO_DRIVER.sub(_NEEDS_GPU, r.message), given=r.given)
                   for r in finished.results)
@@ -155,8 +150,8 @@ def model_outcome(name: str, place: Location, job: ModelJob, finished: Finished,
     if told and disagreements:
         disagreements[0] = replace(disagreements[0], help=f"see first: {'; '.join(told)}")
     outcome = Outcome.FAILED if apart else Outcome.NOT_RUN if finished.refused else Outcome.RAN
-    return OpOutcome(name, place, outcome, job.settings.device, disagreements=tuple(disagreements), paths=paths,
-                     refused=finished.refused, findings=told, is_model=True)
+    return Verified(name, place, outcome, job.settings.device, disagreements=tuple(disagreements), paths=paths,
+                    refused=finished.refused, findings=told, kind="model")
 
 
 def _argument(argument: OpArgument, op: OpReport, job: OpJob, good: Sequence[RunResult]) -> ParameterOutcome:

@@ -13,7 +13,15 @@ import torch
 
 from triton_mutlint.lowering.lower import flat_args
 from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
-from triton_mutlint.verify.running.memory import DIMENSIONS, Allocation, RunMemory, element_bytes, filled, scalar_value
+from triton_mutlint.verify.running.memory import (
+    DIMENSIONS,
+    Allocation,
+    RunMemory,
+    element_bytes,
+    filled,
+    given_values,
+    scalar_value,
+)
 from triton_mutlint.verify.running.runtime import typed_scalar
 from triton_mutlint.verify.wire import Job, RefusedError, RunCase
 
@@ -88,21 +96,16 @@ def _memory(made: RunArguments, job: Job, run: RunCase, name: str, kind: Pointer
     region = made.memory.add(name, kind.element, count * size)
     made.regions[name], made.shapes[name] = region, shape
     given = job.values.get(name)
-    if isinstance(given, str) and given != "addresses":
-        region.fill(filled(kind.element, count, given, run.seed, name))
-    elif given is not None and given != "addresses":
-        region.fill(_listed(name, kind.element, count, given))
+    if given is not None and given != "addresses":
+        region.fill(given_values(kind.element, count, given, run.seed, name))
     elif given == "addresses" or (name in job.addresses and run.fill not in ("zeros", "extreme")):
         region.fill(_addresses(_behind(made.memory, name, run, deep=bool(run.seed % 2)), count))
     else:
-        fill = _safe(run.fill, kind.element, job.settings.device)
+        is_integer = kind.element[0] in "iu" and kind.element not in ("i1", "u1")
+        fill = run.fill
+        if job.settings.device == "cuda" and is_integer and fill in ("ramp", "extreme"):
+            fill = "random"  # integers stay small: as indices, large ones fault or hit another tensor
         region.fill(filled(kind.element, count, fill, run.seed, name, DIMENSIONS[run.size]))
-
-
-def _safe(fill: str, element: str, device: str) -> str:
-    """On a GPU integers stay small: as indices, large ones fault or hit another tensor."""
-    is_integer = element[0] in "iu" and element not in ("i1", "u1")
-    return "random" if device == "cuda" and is_integer and fill in ("ramp", "extreme") else fill
 
 
 def _shape(job: Job, name: str, kind: PointerType | DescriptorType) -> tuple[int, ...]:
@@ -122,26 +125,10 @@ def _shape(job: Job, name: str, kind: PointerType | DescriptorType) -> tuple[int
     return given
 
 
-def _listed(name: str, element: str, count: int, given: Any) -> torch.Tensor:
-    """The elements as the spec lists them, repeated to the tensor's size."""
-    if element[0] not in "iu":
-        raise RefusedError(f"verify.values: {name} holds {element}; only integers can be listed")
-    kind = numpy.dtype(f"{'u' if element[0] == 'u' else ''}int{max(int(element[1:]), 8)}")
-    try:
-        listed = numpy.array(given if isinstance(given, list) else [given], kind)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise RefusedError(f"verify.values: {name} cannot hold these values: {error}") from error
-    return _bytes(numpy.resize(listed, count))
-
-
-def _bytes(values: numpy.ndarray[Any, Any]) -> torch.Tensor:
-    return torch.from_numpy(values.view(numpy.uint8))
-
-
 def _addresses(region: Allocation, count: int) -> torch.Tensor:
     """A table of addresses of memory that nothing else leads to."""
     places = region.size // _SPREAD
-    return _bytes(region.address + numpy.arange(count, dtype=numpy.uint64) % places * _SPREAD)
+    return torch.from_numpy((region.address + numpy.arange(count) % places * _SPREAD).view(numpy.uint8))
 
 
 def _behind(memory: RunMemory, name: str, run: RunCase, *, deep: bool) -> Allocation:

@@ -29,20 +29,15 @@ def loaded(job: Job) -> Callable[[int], RunResult | None]:
 
     def run(number: int) -> RunResult | None:
         case = job.runs[number]
-        if _as_slow(case, late):
-            return None
+        smaller = [other for other in late if DIMENSIONS[other.size] <= DIMENSIONS[case.size]]
+        if len(smaller) > 1 or any(other.fill == case.fill for other in smaller):
+            return None  # no larger ones with these values, or twice with any
         result = attempted(job.settings, number, job.settings.timeout,
                            partial(_run, job, number, kernel, types[case.variant]))
         late.extend([case] * (result.status == "timeout"))
         return result
 
     return run
-
-
-def _as_slow(run: RunCase, late: list[RunCase]) -> bool:
-    """Whether runs like this one took too long: no larger ones with these values, or twice with any."""
-    smaller = [other for other in late if DIMENSIONS[other.size] <= DIMENSIONS[run.size]]
-    return len(smaller) > 1 or any(other.fill == run.fill for other in smaller)
 
 
 def _loaded(job: Job) -> tuple[Kernel, list[dict[str, ArgType]]]:

@@ -18,7 +18,7 @@ import torch
 
 from triton_mutlint.kernel_source.dtypes import FLOATS, canonical_dtype
 from triton_mutlint.types import ScalarType
-from triton_mutlint.verify.wire import Difference
+from triton_mutlint.verify.wire import Difference, RefusedError
 
 DIMENSIONS = {"one": 1, "small": 5, "medium": 32, "large": 96}
 _INDICES = 8  # random integers stay below: they tend to be offsets, lengths and labels
@@ -63,6 +63,18 @@ def filled(element: str, count: int, fill: str, seed: int, name: str, dimension:
     elif values is None or dtype == torch.bool:
         values = _integers(rng, dtype, count, fill)
     return torch.from_numpy(values).to(dtype).view(torch.uint8)
+
+
+def given_values(element: str, count: int, given: Any, seed: int, name: str) -> torch.Tensor:
+    """The same as a spec gives them: one of the kinds of values, or a list, which is repeated. Raises RefusedError."""
+    if isinstance(given, str):
+        return filled(element, count, given, seed, name)
+    kind = "float64" if element in FLOATS else f"{'u' if element[0] == 'u' else ''}int{max(int(element[1:]), 8)}"
+    try:
+        listed = numpy.resize(numpy.array(given, kind), count)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise RefusedError(f"verify.values: {name} cannot hold these values: {error}") from error
+    return torch.from_numpy(listed).to(torch_dtype(element) or torch.float8_e4m3fn).view(torch.uint8)
 
 
 def _told(name: str, count: int, dimension: int) -> Any:
