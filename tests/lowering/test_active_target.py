@@ -11,6 +11,7 @@ from triton_mutlint.lowering import target as targets
 from triton_mutlint.types import Target
 
 
+@pytest.mark.apart
 def test_the_driver_is_asked_in_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """It starts threads, and a process with threads must not fork."""
     import triton.runtime

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import json
 import subprocess
 import sys
@@ -145,14 +146,14 @@ def test_without_torch_it_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: py
     def missing(name: str) -> str:
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr("importlib.metadata.version", missing)
+    monkeypatch.setattr(importlib.metadata, "version", missing)
     assert boundary.run(["check", "--compare", "torch", str(EXAMPLES)]) == 2
     assert "pip install 'triton-mutlint[torch]'" in capsys.readouterr().err
 
 
 def test_what_was_compiled_is_not_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str],
                                            monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.metadata.version", lambda name: "2.13.0")
+    monkeypatch.setattr(importlib.metadata, "version", lambda name: "2.13.0")
     (tmp_path / "kernel.ttir").write_text("module {\n}\n")
     assert boundary.run(["check", "--compare", "torch", str(tmp_path / "kernel.ttir")]) == 2
     assert "needs the kernels' sources" in capsys.readouterr().err

@@ -25,7 +25,8 @@ def registering(sources: Sequence[SourceFile], known: Collection[str] = ()) -> t
     project may have a registry of its own.
     """
     names, before = {name.rpartition(".")[2] for name in known}, frozenset[str]("?")
-    own = {name for source in sources for name in _DEFINITION.findall(source.text)}
+    named = (source.text for source in sources if REGISTRAR.search(source.text))  # sooner told than what is defined
+    own = {name for text in named for name in _DEFINITION.findall(text)}
     found, left = set[Path](), sources
     classes, passing, assigned = set[str](), list[tuple[str, Set[str]]](), list[ast.Assign]()
     while names != before:

@@ -166,8 +166,10 @@ def _lines(row: _Row, name_width: int, width: int) -> Lines:
     location, name, told = row
     padding = " " * max(name_width - cells(name.plain), 0)
     head = Text.assemble((f"{location.line:>{_GUTTER}}  ", DIM), name, f"{padding}  ")
-    whole, *shorter = (flow(told(limit), width, head, _GUTTER + 4) for limit in (0, *_LIMITS))
-    return whole if len(whole) == 1 else min((whole, *shorter), key=len)
+    whole = flow(told(0), width, head, _GUTTER + 4)
+    if len(whole) == 1:
+        return whole
+    return min((whole, *(flow(told(limit), width, head, _GUTTER + 4) for limit in _LIMITS)), key=len)
 
 
 def _kernel(kernel: KernelReport) -> _Row:
