@@ -138,7 +138,8 @@ def test_the_ops_of_a_file_without_a_registering_word_are_judged(tmp_path: Path)
     (tmp_path / "uses.py").write_text(
         "import torch\nfrom guards import guard\n\n\n@guard()\ndef f(x: torch.Tensor) -> None:\n    x.add_(1)\n")
     request = Request((".",), tmp_path, jobs=1)
-    assert [(f.rule, f.parameter, f.location.file) for f in run(request).findings] == [("TML103", "x", "uses.py")]
+    found = [(f.parameter, f.location.file) for f in run(request).findings if f.rule == "TML103"]
+    assert found == [("x", "uses.py")]
 
 
 USED = "from mine.registry import register_op\n\n\n@register_op('f')\ndef f(x):\n    x.add_(1)\n"
