@@ -64,7 +64,7 @@ class Modules:
         known = self._sliced.get(str(path))
         if known is None or known.module.text != text:
             known = self._add(path, text, source.tree, outline)
-        known.module.linted, known.module.kernels = True, source.kernels
+        known.module.linted = True
         return known
 
     def _add(self, path: Path, text: str, tree: ast.Module, outline: Outline | None = None) -> Namespace:
@@ -158,7 +158,7 @@ class Modules:
         module = self.find(name, level, place)
         if level:
             return module
-        if not is_there(module) and globals_.module.in_try(sys._getframe(1).f_lineno):
+        if not is_there(module):
             raise ModuleNotFoundError(f"No module named '{name}'", name=name)
         return module if fromlist else self.module(name.partition(".")[0], place)
 
