@@ -82,16 +82,14 @@ class Modules:
         name = str(path)
         if name not in self._sliced and name not in self._broken:
             try:
-                text = "" if path.is_dir() else self._read(path)
+                is_read = not path.is_dir() and os.path.getsize(path) < _MAX_BYTES  # noqa: PTH202
+                text = read_source(path, name) if is_read else ""
                 self._add(path, text, parse_source(text, name, name))
             except StageError:
                 self._broken.add(name)
         if name in self._broken:
             return self.stand_ins.module(ModulePlace(path).dotted)
         return self._sliced[name].proxy
-
-    def _read(self, path: Path) -> str:
-        return read_source(path, str(path)) if os.path.getsize(path) < _MAX_BYTES else ""  # noqa: PTH202
 
     def sources(self, module: ModuleText) -> tuple[Path, ...]:
         """The file and every file whose text took part in loading it, itself first."""
