@@ -138,7 +138,7 @@ def _mutates(names: str, location: Location, own_line: bool) -> Directive | Comm
 def _ignore(rest: str, location: Location, own_line: bool) -> Directive | CommentProblem:
     if not rest.startswith("["):
         if _CODE_LIKE.match(rest):  # taken as a bare `ignore` it would silence more than was meant
-            return CommentProblem("rule codes stand in brackets", location, IGNORE, "write `ignore[TML201]`")
+            return CommentProblem("rule codes must stand in brackets", location, IGNORE, "write `ignore[TML201]`")
         return Directive(IGNORE, (), location, own_line)
     codes, closed, _ = rest[1:].partition("]")
     items = tuple(dict.fromkeys(code.strip() for code in codes.split(",") if code.strip()))

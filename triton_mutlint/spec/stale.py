@@ -27,7 +27,7 @@ def stale_entries(spec: Spec, files: Sequence[FileResult], root: Path) -> Iterat
     An entry that only files under `root` which this run did not lint could match is not stale.
     """
     linted, kernels = [file.source for file in files], [kernel for file in files for kernel in file.functions]
-    failed = [name for file in files for name in file.failed_names]
+    failed = [name for file in files for name, _ in file.failures if name]
     held: dict[int, list[Kernel]] = {}
     for kernel in kernels:
         match = spec.entry_for(kernel.path, kernel.name, kernel.qualname, kernel.location.line)

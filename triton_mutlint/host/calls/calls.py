@@ -8,8 +8,8 @@ from dataclasses import replace
 from functools import lru_cache
 
 from triton_mutlint.host.calls.first_party import Invoking
+from triton_mutlint.host.classes.classes import role_of
 from triton_mutlint.host.modules.module import External, HostModule
-from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.groups import Arguments, Cell, bind, parameters, sequence
 from triton_mutlint.host.values.values import (
@@ -70,7 +70,7 @@ class Calling(Invoking):
         names = self.fields(owner)
         bound = bind(names, [], arguments)
         for i, name in enumerate(names):
-            value = bound.values.get(name) or self.class_member(owner, name)
+            value = bound.values.get(name) or self._default_of(owner, name, node)
             if value is not None:
                 self.state.change(made, name, value)
                 self.state.change(made, i, value)
@@ -78,6 +78,18 @@ class Calling(Invoking):
             if value is not None:
                 self.state.change(made, None, value)
         self.special(made, "__post_init__", (), node)
+
+    def _default_of(self, owner: ClassValue, name: str, node: ast.AST) -> Value | None:
+        """What a field holds that is not given: the class's value, or what `field(default_factory=…)` makes."""
+        member = self.class_member(owner, name)
+        made = [one for one in member.things if role_of(one)[0] == "field"] if member is not None else []
+        if member is None or not made:
+            return member
+        found = [replace(member, things=member.things - frozenset(made))]
+        for given in (dict(one.keywords) for one in made if isinstance(one, Partial)):
+            factory = given.get("default_factory")
+            found.append(given.get("default", UNSEEN) if factory is None else self.call(factory, Arguments(), node))
+        return join(*found)
 
     @staticmethod
     def _bind_all(owner: Value, member: Value) -> Value:
@@ -169,6 +181,7 @@ class Calling(Invoking):
             if keyword.arg is not None:
                 named[keyword.arg] = value
                 continue
+            self.handed([value], node)
             rest = value if not value.cells else replace(value, cells=frozenset())
             contents = self.state.contents(value)
             for content in contents:
@@ -183,7 +196,7 @@ class Calling(Invoking):
 
     def call(self, callee: Value, arguments: Arguments, node: ast.AST) -> Value:
         """The result of calling whatever `callee` may be."""
-        objects, others = self._callable_objects(callee)
+        objects, others = self._callable_objects(callee, node)
         things = sorted(_once({*callee.things, *objects}), key=_order)
         uncertain = bool(callee.kind & (Sort.TENSOR | Sort.OTHER) or callee.roots or others)
         if not things:
@@ -203,7 +216,7 @@ class Calling(Invoking):
         self.state = state
         return join(*results)
 
-    def _callable_objects(self, callee: Value) -> tuple[list[Thing], frozenset[CellId]]:
+    def _callable_objects(self, callee: Value, node: ast.AST) -> tuple[list[Thing], frozenset[CellId]]:
         """What calling the objects among `callee` runs: `__call__`, or the `forward` of a module; and the others."""
         found: list[Thing] = []
         others: set[CellId] = set()
@@ -212,10 +225,18 @@ class Calling(Invoking):
             owner = content.owner if content is not None else None
             member = owner and (self.class_member(owner, "__call__") or self.class_member(owner, "forward"))
             if member:
-                found.extend(self._bind_all(Value(cells=frozenset([cell])), member).things)
+                bound = self.bound(Value(cells=frozenset([cell])), member, node)
+                inner = self._callable_objects(bound, node) if bound.cells - callee.cells else ([], bound.cells)
+                found.extend((*bound.things, *inner[0]))
+                others |= inner[1]
             else:
                 others.add(cell)
         return found, frozenset(others)
+
+    def is_called(self, value: Value) -> bool:
+        """Whether a value may be a function, or an object that can be called."""
+        owners = (content.owner for content in self.state.contents(value))
+        return bool(value.things) or any(self.class_member(owner, "__call__") for owner in owners if owner is not None)
 
     def _one(self, thing: Thing, arguments: Arguments, node: ast.AST) -> Value:
         if isinstance(thing, FunctionValue):
@@ -247,14 +268,14 @@ class Calling(Invoking):
 
     def not_known(self, owner: Value, arguments: Arguments, node: ast.AST) -> Value:
         """A call of something of which nothing is known: all that reaches it may be written."""
-        what = text_of(node.func) if isinstance(node, ast.Call) else text_of(node)
+        gap = self.effect(f"{self.callee(node)} is not known", node)
         reached = [owner, *arguments]
-        self.effects.gap(self.effect(f"`{what}` is not known", node), self.state, reached)
+        self.effects.gap(gap, self.state, reached)
         same, maybe = self.state.reach(reached)
         leaked = replace(UNSEEN, unsure=same | maybe)
         for value in reached:
             if value.cells:
-                self.escaped.append((self.effect(f"`{what}` is not known", node), value))
+                self.escaped.append((gap, value))
                 if leaked.unsure:
                     self.state.change(value, None, leaked)
         return leaked

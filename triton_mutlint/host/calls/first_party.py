@@ -40,6 +40,8 @@ class Invoking(Statements):
     def invoke(self, function: FunctionValue, arguments: Arguments, node: ast.AST) -> Value:
         """The result of calling a first-party function; what it does is noted."""
         given = self._given_to(function, arguments, node)
+        if _is_cached(function.node):
+            self.handed(given.values(), node, "__hash__")
         if yields(function.node):  # nothing of it runs yet
             made = self.cell(node, "generator")
             source = thing(Resumed(function, tuple(sorted(given.items())), made))
@@ -92,7 +94,7 @@ class Invoking(Statements):
         name = "<lambda>" if isinstance(function.node, ast.Lambda) else function.node.name
         inner = Activation(function.module, name, (*place, chain), function.scope, function.node,
                            self.here.path if name == "<genexpr>" or library else (*self.here.path, frame), chain,
-                           function.owner, entry=dict(given), site=self.place(node) if library else None)
+                           function.owner, entry=dict(given), origin=self.origin(node) if library else None)
         if asked is not None:
             _, inner.take, inner.sent, _ = asked
             inner.taker, inner.captured = self.here, True  # its names last until it ends

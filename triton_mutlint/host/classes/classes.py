@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from triton_mutlint.host.classes.names import NameLookup
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.modules.modules import in_python, in_python_module
-from triton_mutlint.host.state.state import State, state_scope
+from triton_mutlint.host.state.state import State, body_scope, state_scope
 from triton_mutlint.host.values.groups import Arguments, Cell
 from triton_mutlint.host.values.values import (
+    NONE,
     UNSEEN,
     ClassValue,
     FunctionValue,
@@ -31,7 +32,7 @@ _ROLES = ("staticmethod", "classmethod", "property", "cached_property", "setter"
 # What the calls give that stand for the decorators: `size = property(_size)`.
 MADE = frozenset({
     "builtins.property", "functools.cached_property", "builtins.staticmethod", "builtins.classmethod",
-    "functools.partialmethod",
+    "functools.partialmethod", "dataclasses.field",
 })  # fmt: skip
 
 
@@ -57,7 +58,10 @@ class Classes(NameLookup):
         return self.as_member(owner, replace(value, constant=None))
 
     def members(self, owner: ClassValue) -> Mapping[str, Value]:
-        """What the body of a class binds; one that is defined in a function is run by itself."""
+        """What the body of a class binds; one in a function that has not run is run by itself."""
+        for state in (self.state, self.module_state):
+            if body_scope(owner) in state.names:
+                return state.names[body_scope(owner)]
         known = self.world.shared.members
         if id(owner.node) not in known:
             known[id(owner.node)] = {}
@@ -122,24 +126,28 @@ class Classes(NameLookup):
         return None
 
     def item_of_class(self, owner: ClassValue, index: Value, node: ast.AST) -> Value | None:
-        """`Class[index]`, where that is more than an alias: what its own class or the class itself makes of it, or the
-        member of an enumeration.
-        """
-        made_by = self.metaclass(owner)
-        handler = self.class_member(made_by, "__getitem__") if made_by is not None else None
-        handler = handler or self.class_member(owner, "__class_getitem__")
+        """`Class[index]`, where the class makes more of it than an alias, or it is the member of an enumeration."""
+        handler = self.class_member(owner, "__class_getitem__")
         if handler is not None:
             function = join(*(with_first(role_of(item)[1], thing(owner)) for item in handler.things))
             return self.call(function, Arguments((index,)), node)
         if not self.is_enum(owner):
             return None
-        known = {name: value for name, value in self.members(owner).items() if not value.things}
+        known = {name: value for name, value in self.members(owner).items() if self.is_enum_member(value)}
         asked = known.keys() if index.constant is None else known.keys() & {index.constant[1]}
-        return join(*(self.enum_member(owner, name, known[name], node) for name in asked or known))
+        return join(*(self.enum_member(owner, name, known[name]) for name in asked or known))
 
-    def enum_member(self, owner: ClassValue, name: str, value: Value, node: ast.AST) -> Value:
-        """The object that a class variable of an enumeration is."""
-        return self.make(node, Cell({"value": value}, kind="object", owner=owner), name)
+    @staticmethod
+    def is_enum_member(value: Value) -> bool:
+        """Whether a class variable of an enumeration is one of its members: functions and properties are not."""
+        return all(not role_of(item)[0] for item in value.things)
+
+    def enum_member(self, owner: ClassValue, name: str, value: Value) -> Value:
+        """The object that a class variable of an enumeration is, the same wherever it is asked for."""
+        cell = (*state_scope(owner), name)
+        if self.state.cell(cell) is None:
+            self.state.store(cell, Cell({"value": value, "name": constant(name)}, kind="object", owner=owner))
+        return Value(cells=frozenset([cell]))
 
     def bases(self, owner: ClassValue) -> list[ClassValue]:
         found: list[ClassValue] = []
@@ -170,10 +178,10 @@ class Classes(NameLookup):
             return thing(Partial(function, (one, *item.positional[1:]), item.keywords))
         return with_first(function, one) if role == "method" else function
 
-    @staticmethod
-    def of_class(owner: ClassValue, member: Value) -> Value:
+    def of_class(self, owner: ClassValue, member: Value, node: ast.AST) -> Value:
         """A class's member as the class gives it: class methods take the class."""
-        found: list[Value] = []
+        got = self.special(Value(cells=member.cells), "__get__", (NONE, thing(owner)), node)
+        found = [got] if got is not None else []
         for item in member.things:
             role, function = role_of(item)
             found.append(with_first(function, thing(owner)) if role == "classmethod" else
@@ -190,30 +198,11 @@ class Classes(NameLookup):
         member = self.class_member(owner, name)
         if member is None:
             return False
-        setters = [setter for item in member.things if (setter := _setter(item)) is not None]
+        setters = [setter for item in member.things if (setter := accessor(item, "setter")) is not None]
         for setter in setters:
             self.call(setter, Arguments((one, value)), node)
         handled = self.special(Value(cells=member.cells), "__set__", (one, value), node) is not None
         return bool(setters) or handled
-
-    # ------------------------------------------------------------------ special methods
-
-    def special(self, value: Value, names: str | Iterable[str], given: tuple[Value, ...],
-                node: ast.AST) -> Value | None:
-        """What special methods of first-party objects among `value` give; the first of `names` that a class has."""
-        found: list[Value] = []
-        for cell in value.cells:
-            content = self.state.cell(cell)
-            if content is None or content.owner is None:
-                continue
-            for name in (names,) if isinstance(names, str) else names:
-                member = self.class_member(content.owner, name)
-                if member is not None:
-                    one = Value(cells=frozenset([cell]))
-                    method = self.bound(one, member, node)
-                    found.append(self.call(method, Arguments(given), node))
-                    break
-        return join(*found) if found else None
 
 
 def written_out(item: Thing) -> Thing:
@@ -249,11 +238,13 @@ def role_of(item: Thing) -> tuple[str, Value]:
     return "", thing(item)
 
 
-def _setter(item: Thing) -> Value | None:
+def accessor(item: Thing, wanted: str) -> Value | None:
+    """What a property calls as its "setter" or "deleter", if it is one that was made for that."""
     role, function = role_of(item)
     if role == "property" and isinstance(item, Partial):
-        return (*item.positional[1:2], dict(item.keywords).get("fset", UNSEEN))[0]
-    return function if role == "setter" else None
+        index = ("setter", "deleter").index(wanted) + 1
+        return (*item.positional[index : index + 1], dict(item.keywords).get(f"f{wanted[:3]}", UNSEEN))[0]
+    return function if role == wanted else None
 
 
 def name_of(item: Thing) -> str:

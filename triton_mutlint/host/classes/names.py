@@ -121,26 +121,35 @@ class NameLookup(Core):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             own = resolved.module.bindings.get(node.name, ())
             is_top = any(isinstance(one, Definition) and one.node is node for one in own)
-            return join(self._defined(resolved.module, node),
+            return join(self._defined(FunctionValue(resolved.module, node)),
                         self.rebound(resolved.module, node.name) if is_top else Value())
         if isinstance(node, ast.ClassDef):
-            return thing(ClassValue(resolved.module, node))
+            made = ClassValue(resolved.module, node)
+            return self._defined(made) if node.decorator_list else thing(made)
         return self._global(resolved.module, node, resolved.index)
 
-    def _defined(self, module: HostModule, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Value:
-        """A module-level function, decorated once."""
-        key = id(node)
+    def _defined(self, made: FunctionValue | ClassValue) -> Value:
+        """A module-level function or class, decorated once."""
+        key = id(made.node)
         if key in self.evaluating:
-            return thing(FunctionValue(module, node))
+            return thing(made)
         if key not in self.globals:
             self.evaluating.add(key)
             try:
-                value, _ = self.apart(lambda: self.function(module, node), self.top(module))
+                value, _ = self.apart(lambda: self._as_decorated(made), self.top(made.module))
                 self.loosen(value, False)
-                self.globals[key] = value if value != UNSEEN else thing(FunctionValue(module, node))
+                self.globals[key] = value if value != UNSEEN else thing(made)
             finally:
                 self.evaluating.discard(key)
         return self.globals[key]
+
+    def _as_decorated(self, made: FunctionValue | ClassValue) -> Value:
+        if isinstance(made.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return self.function(made.module, made.node)
+        value = thing(made)
+        for decorator in reversed(getattr(made.node, "decorator_list", ())):
+            value = self.decorated(decorator, value)
+        return value
 
     def _global(self, module: HostModule, node: ast.expr, index: tuple[int, ...]) -> Value:
         """A module-level variable: its expression, evaluated once."""

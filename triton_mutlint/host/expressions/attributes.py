@@ -8,7 +8,6 @@ from dataclasses import replace
 from triton_mutlint.host.classes.classes import attribute_of_any, role_of
 from triton_mutlint.host.expressions.iteration import Iteration
 from triton_mutlint.host.modules.module import External, HostModule
-from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.state.state import state_scope
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.table import applied
@@ -64,10 +63,13 @@ class Elements(Iteration):
             if member is None:
                 made_by = self.metaclass(owner)
                 of_it = self.class_member(made_by, name) if made_by is not None else None
-                return thing(Attribute(thing(owner), name)) if of_it is None else self.bound(thing(owner), of_it, node)
-            if self.is_enum(owner) and not member.things:
-                return self.enum_member(owner, name, member, node)
-            return self.of_class(owner, member)
+                if of_it is not None:
+                    return self.bound(thing(owner), of_it, node)
+                got = self.special(thing(owner), ("__getattribute__", "__getattr__"), (constant(name),), node)
+                return thing(Attribute(thing(owner), name)) if got is None else got
+            if self.is_enum(owner) and self.is_enum_member(member):
+                return self.enum_member(owner, name, member)
+            return self.of_class(owner, member, node)
         if isinstance(owner, Super):
             for base in self.after(owner.owner, owner.of):
                 member = self._own_member(base, name)
@@ -80,6 +82,9 @@ class Elements(Iteration):
         if name in ("__dict__", "__class__"):
             found = thing(content.owner) if content.owner is not None else UNSEEN
             return thing(Attribute(one, name)) if name == "__dict__" else found
+        got = self.special(one, "__getattribute__", (constant(name),), node)
+        if got is not None:
+            return join(got, content.every())
         member = self.class_member(content.owner, name) if content.owner is not None else None
         field = content.get(name) if content.kind not in ("dict", "list") else None
         if field is not None and not (member is not None and self._is_property(member)):
@@ -87,7 +92,7 @@ class Elements(Iteration):
         if member is not None:
             return join(self.bound(one, member, node), content.rest, field or Value())
         if content.owner is not None:
-            got = self.special(one, ("__getattribute__", "__getattr__"), (constant(name),), node)
+            got = self.special(one, "__getattr__", (constant(name),), node)
             if got is not None:
                 return join(got, content.rest)
         if content.kind == "context" and name in ("saved_tensors", "saved_variables"):
@@ -125,6 +130,7 @@ class Elements(Iteration):
     def subscript(self, owner: Value, node: ast.Subscript) -> Value:
         """`owner[...]`."""
         owner, index = present(owner), self.evaluate(node.slice)
+        self.handed([index], node, "__index__", "__hash__", beside=[self.state.element(owner, KEYS)])
         found: list[Value] = []
         for item in owner.things:
             if isinstance(item, KernelValue):
@@ -133,7 +139,9 @@ class Elements(Iteration):
             elif isinstance(item, Attribute) and item.name == "__dict__":
                 found.append(self._keyed(item.owner, index))
             elif isinstance(item, (ClassValue, External)):
-                own = self.item_of_class(item, index, node) if isinstance(item, ClassValue) else None
+                own = self.special(thing(item), "__getitem__", (index,), node)
+                if own is None and isinstance(item, ClassValue):
+                    own = self.item_of_class(item, index, node)
                 found.append(thing(item) if own is None else own)  # a generic alias
             else:
                 found.append(thing(attribute_of(item, "__getitem__")))
@@ -157,9 +165,9 @@ class Elements(Iteration):
             self.call(grid, Arguments((UNSEEN,)), node)
 
     def _element(self, owner: Value, node: ast.Subscript, index: Value) -> Value:
-        got = self.special(owner, "__getitem__", (index,), node)
+        got = self.special(owner, ("__getitem__", "__missing__"), (index,), node)
         if got is not None:
-            return join(got, self._keyed(owner, index)) if len(owner.cells) > 1 else got
+            return join(got, self._keyed(owner, index)) if len(owner.cells) > 1 or self.state.contents(owner) else got
         if isinstance(node.slice, ast.Slice):
             listed = self.state.listed(owner)
             bounds = [self.literal_bound(part) for part in (node.slice.lower, node.slice.upper, node.slice.step)]
@@ -238,7 +246,7 @@ class Elements(Iteration):
             if content is None or content.owner is None or not self.set_member(one, content.owner, name, value, node):
                 old = Value() if len(owner.cells) == 1 or content is None else content.get(name) or Value()
                 self.state.change(one, name, join(old, value))
-        text = f"`{text_of(node)} = …`"
+        text = self.quoted(node, " = …")
         if name == "data" or name in _COPYING:
             self.effects.write(owner, self.effect(text, node))
         if name == "data":
@@ -247,7 +255,9 @@ class Elements(Iteration):
         elif name in _COPYING and (owner.kind == Sort.TENSOR or is_array(owner)):
             return
         named = {t: state_scope(t) for t in owner.things if isinstance(t, (HostModule, ClassValue))}
-        for scope in named.values():
+        for item, scope in named.items():
+            if self.special(thing(item), "__setattr__", (constant(name), value), node) is not None:
+                continue
             before = self.state.get(scope, name) if len(owner.things) > 1 else None
             self.state.put(scope, name, join(before or Value(), value))
         if owner.things - named.keys() or owner.kind & (Sort.TENSOR | Sort.OTHER) or owner.roots or not (
@@ -257,9 +267,11 @@ class Elements(Iteration):
     def _set_element(self, target: ast.Subscript, value: Value) -> None:
         owner = self.evaluate(target.value)
         index = self.evaluate(target.slice)
-        text = f"`{text_of(target)} = …`"
+        text = self.quoted(target, " = …")
         if owner.cells:
             self.put_element(owner, target.slice, index, value, target)
+        else:
+            self.handed([index, value], target, "__index__", "__hash__")
         self.effects.write(owner, self.effect(text, target))
         if value.carried and not owner.cells:  # addresses put into a table
             self.assign(target.value, replace(owner, carried=owner.carried | value.carried))
@@ -279,10 +291,11 @@ class Elements(Iteration):
             self.state.mix(owner, self.iterate(value, node))
             return
         self.state.change(owner, index.constant[1] if index.constant is not None else None, value)
-        self.key(owner, index)
+        self.key(owner, index, node)
 
-    def key(self, owner: Value, index: Value) -> None:
+    def key(self, owner: Value, index: Value, node: ast.AST) -> None:
         """Note a dict's key that is no constant: it may be an argument."""
+        self.handed([index], node, "__hash__", beside=[self.state.element(owner, KEYS)])
         if index.roots or index.cells or index.things:
             self.state.change(owner, KEYS, join(self.state.element(owner, KEYS), index))
 

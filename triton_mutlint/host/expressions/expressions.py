@@ -6,6 +6,7 @@ import ast
 from dataclasses import replace
 from typing import Any
 
+from triton_mutlint.host.classes.special import TEXT
 from triton_mutlint.host.expressions.operators import Operators
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.groups import KEYS, Cell, defaults, sequence
@@ -18,9 +19,11 @@ from triton_mutlint.host.values.values import (
     Resumed,
     Value,
     constant,
+    is_plain,
     join,
     present,
     thing,
+    told_text,
 )
 
 
@@ -82,6 +85,11 @@ class Evaluating(Operators):
             here.stopped = True
         return not here.stopped
 
+    def _slice(self, node: ast.Slice) -> Value:
+        parts = [self.evaluate(part) for part in (node.lower, node.upper, node.step) if part is not None]
+        self.handed(parts, node, "__index__")
+        return PLAIN
+
     def _namedexpr(self, node: ast.NamedExpr) -> Value:
         value = self.evaluate(node.value)
         self.state.put(self.scope_of(node.target.id), node.target.id, value)
@@ -89,7 +97,7 @@ class Evaluating(Operators):
 
     def _formattedvalue(self, node: ast.FormattedValue) -> Value:
         value = self.evaluate(node.value)
-        self.special(value, ("__format__", "__str__", "__repr__"), (PLAIN,), node)
+        self.handed([value], node, *TEXT)
         if node.format_spec is not None:
             self.evaluate(node.format_spec)
         return replace(PLAIN, carried=value.carried)
@@ -159,10 +167,35 @@ class Evaluating(Operators):
             none = isinstance(right, ast.Constant) and right.value is None
             told = isinstance(test.ops[0], ast.Is if holds else ast.IsNot)
             value = self.state.get(self.here.scope, test.left.id)
-            if none and value is not None and isinstance(test.ops[0], (ast.Is, ast.IsNot)):
+            if value is None:
+                return
+            if none and isinstance(test.ops[0], (ast.Is, ast.IsNot)):
                 self.state.put(self.here.scope, test.left.id, constant(None) if told else present(value))
+            elif isinstance(right, (ast.Name, ast.Constant, ast.Tuple, ast.List, ast.Set)):
+                said = self._compared_so(test.ops[0], value, right, holds)
+                self.state.put(self.here.scope, test.left.id, said)
         elif holds and isinstance(test, ast.Name) and (value := self.state.get(self.here.scope, test.id)) is not None:
             self.state.put(self.here.scope, test.id, present(value))
+
+    def _compared_so(self, op: ast.cmpop, value: Value, right: ast.expr, holds: bool) -> Value:
+        """A value of which it is known how it compares with another: one of some strings, or not the argument."""
+        other = self.evaluate(right) if isinstance(right, (ast.Name, ast.Constant)) else Value()
+        if isinstance(op, (ast.Is, ast.IsNot)):
+            apart, shared = isinstance(op, ast.IsNot) is holds, value.same & other.same
+            if not apart or not value.mixed or other.mixed or not shared:
+                return value
+            return replace(value, same=value.same - shared, unsure=value.unsure | shared)  # or a view of it
+        found = [other] if isinstance(op, (ast.Eq, ast.NotEq)) else self.in_order(other, right)
+        if isinstance(right, (ast.Tuple, ast.List, ast.Set)):
+            found = [constant(getattr(one, "value", None)) for one in right.elts]
+        texts = frozenset(filter(None, map(told_text, found or ())))
+        if not is_plain(value) or value.constant is not None or len(texts) != len(set(found or ())) or not texts:
+            return value
+        if isinstance(op, (ast.In, ast.Eq)) is holds:
+            left = value.among & texts if value.among else texts
+        else:
+            left = value.among - texts
+        return constant(*left) if len(left) == 1 else replace(value, among=left)
 
     # ------------------------------------------------------------------ containers
 
@@ -190,7 +223,9 @@ class Evaluating(Operators):
 
     def _set(self, node: ast.Set) -> Value:
         values = [self.evaluate(element) for element in node.elts]
-        return self.make(node, Cell(rest=join(*values)))
+        self.handed(values, node, "__hash__")
+        known = all(value.constant is not None for value in values)
+        return self.make(node, sequence(values, "list") if known else Cell(rest=join(*values)))
 
     def _dict(self, node: ast.Dict) -> Value:
         fields: dict[Any, Value] = {}
@@ -198,6 +233,7 @@ class Evaluating(Operators):
         for key, item in zip(node.keys, node.values, strict=True):
             value = self.evaluate(item)
             if key is None:
+                self.handed([value], node)
                 contents = self.state.contents(value)
                 known = known and len(contents) == 1 and all(contents[0].has(key) for key in contents[0].fields)
                 for content in contents:
@@ -209,6 +245,7 @@ class Evaluating(Operators):
                     fields = {k: join(v, rest) for k, v in fields.items()}
                 continue
             name = self.evaluate(key)
+            self.handed([name], node, "__hash__")
             if name.roots or name.cells or name.things:
                 fields[KEYS] = join(fields.get(KEYS, Value()), name)
             if name.constant is not None:
@@ -228,7 +265,9 @@ class Evaluating(Operators):
         return self.gathered(self.generator(node), node)
 
     def _setcomp(self, node: ast.SetComp) -> Value:
-        return self.make(node, Cell(rest=self.iterate(self.generator(node), node)))
+        elements = self.iterate(self.generator(node), node)
+        self.handed([elements], node, "__hash__")
+        return self.make(node, Cell(rest=elements))
 
     def _generatorexp(self, node: ast.GeneratorExp) -> Value:
         return self.generator(node)
@@ -243,7 +282,7 @@ class Evaluating(Operators):
         def take(pair: Value) -> bool:
             key, value = self.item_of(pair, 0, node), self.item_of(pair, 1, node)
             self.state.change(made, key.constant[1] if key.constant is not None else None, value)
-            self.key(made, key)
+            self.key(made, key, node)
             return True
 
         self.loop_over(pairs, node, take)

@@ -47,8 +47,7 @@ class Iteration(Loops):
         return self.tested(self.evaluate(test), test)
 
     def tested(self, value: Value, node: ast.AST) -> bool | None:
-        if value.cells:
-            self.special(value, ("__bool__", "__len__"), (), node)
+        self.special(value, ("__bool__", "__len__"), (), node)
         return truth(value)
 
     def within(self, value: Value) -> Value:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeGuard
 
-from triton_mutlint.host.classes.classes import Classes
+from triton_mutlint.host.classes.special import Special
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.state.core import Take, TooLargeError
 from triton_mutlint.host.state.state import State
@@ -24,6 +24,7 @@ from triton_mutlint.host.values.values import (
     Sort,
     Value,
     join,
+    picked,
     thing,
 )
 
@@ -33,7 +34,7 @@ NESTED = 3  # loops in loops, of those
 _ROUNDS = 12  # of one loop: what names may hold grows by what few arguments there are, and stops
 
 
-class Loops(Classes):
+class Loops(Special):
     """Runs loops."""
 
     most, nested = MOST, NESTED
@@ -79,7 +80,7 @@ class Loops(Classes):
         contents = self.state.contents(value)
         if len(value.cells) == 1 and contents and self.runs_code(value):
             (cell,) = value.cells
-            if cell in self.resuming:
+            if cell in self.resuming and not self.is_generator(cell):
                 return self.repeated(lambda: take(contents[0].every()))
             self.resuming.add(cell)
             try:
@@ -199,7 +200,7 @@ class Loops(Classes):
         size = len(given) if zipped.star is None else None
 
         def step(paced: Value) -> bool:
-            row = [paced if i == pace else self.iterate(value, node) for i, value in enumerate(given)]
+            row = [paced if i == pace else picked(self.iterate(value, node)) for i, value in enumerate(given)]
             rest = Value() if size is not None else row[-1]
             return take(self.make(node, Cell(dict(enumerate(row)), rest, size, kind="tuple"), "row"))
 

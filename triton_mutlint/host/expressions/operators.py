@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from triton_mutlint.host.classes.special import TEXT
 from triton_mutlint.host.expressions.attributes import Elements
+from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.table import applied
 from triton_mutlint.host.values.groups import Cell, sequence
 from triton_mutlint.host.values.values import (
     PLAIN,
     TENSOR,
+    UNSEEN,
+    ClassValue,
+    FunctionValue,
     Sort,
     Value,
     constant,
     is_callable,
     is_plain,
     join,
+    told_text,
     truth,
 )
 
@@ -34,6 +40,8 @@ OPERATORS: dict[type, Callable[..., Any]] = {
     ast.Invert: operator.invert,
 }  # fmt: skip
 _SWAPPED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "ne": "eq", "eq": "eq"}
+_ORDER = ("lt", "gt", "le", "ge")
+_DECLINED = External("builtins.NotImplemented")
 _GROW = (ast.Pow, ast.LShift)
 _NUMBERS = (int, float, bool)
 _LARGE = 1 << 64  # of numbers that are folded
@@ -53,22 +61,31 @@ class Operators(Elements):
             if folded is not None:
                 return folded
         found = [got for op, one, other in zip(node.ops, values, values[1:], strict=False)
-                 if (got := self._compared_by(op, one, other, node)) is not None]
+                 if (got := self.compared_by(op, one, other, node)) is not None]
         result = _result(values)
         return join(result, *found) if found else replace(result, wide=bool(result.kind & Sort.TENSOR))
 
-    def _compared_by(self, op: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Value | None:
+    def compared_by(self, op: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Value | None:
         """What the special methods of objects give that are compared."""
         if isinstance(op, (ast.In, ast.NotIn)):
             got = self.special(right, "__contains__", (left,), node)
             if got is None and right.cells:
                 self.iterate(right, node)
+            if got is None:
+                self.handed([left], node, "__hash__", beside=[right])
+                self.handed([left, right], node, "__eq__")
             return got
+        if isinstance(op, (ast.Is, ast.IsNot)):
+            return None
         name = method_name(op)
-        names = f"__{name}__", f"__{_SWAPPED.get(name)}__"
-        ours = self.special(left, names, (right,), node)
-        theirs = self.special(right, names[::-1], (left,), node)
-        return join(ours or Value(), theirs or Value()) if ours or theirs else None
+        names = [f"__{name}__", f"__{_SWAPPED[name]}__"]
+        if name in _ORDER:  # `functools.total_ordering` makes each of the others
+            names.extend(f"__{other}__" for other in _ORDER if f"__{other}__" not in names)
+        swapped = [names[1], names[0], *names[2:]]
+        got = self._either_side(left, names, right, swapped, node)
+        if got is None:
+            self.handed([left, right], node, *names)
+        return got
 
     def _holds(self, container: Value, key: Value) -> bool | None:
         """Whether a value is a dict that has the key, or holds it among plain elements, where that is certain."""
@@ -79,7 +96,7 @@ class Operators(Elements):
             return True
         listed = contents[0].in_order() if len(contents) == 1 else None
         answers = {truth(self.compared(ast.Eq(), key, one) or PLAIN) for one in listed or ()}
-        return None if listed is None or None in answers else True in answers
+        return True if True in answers else None if listed is None or None in answers else False
 
     def compared(self, op: ast.cmpop, left: Value, right: Value) -> Value | None:
         if isinstance(op, (ast.Is, ast.IsNot)) and right.is_constant(None):
@@ -89,11 +106,36 @@ class Operators(Elements):
                 return constant(isinstance(op, ast.IsNot))
             if left.some:
                 return constant(isinstance(op, ast.IsNot))
-        if isinstance(op, (ast.Is, ast.IsNot)) and is_callable(left) and is_callable(right):
-            (one, *more), (other, *others) = left.things, right.things
-            if not more and not others and getattr(one, "node", None) is not getattr(other, "node", None):
-                return constant(isinstance(op, ast.IsNot))
+        if isinstance(op, (ast.Is, ast.IsNot)) and left.constant is not None and right.constant is not None:
+            known = {type(left.constant[1]), type(right.constant[1])} <= {bool, type(None)}
+            return constant((left.constant == right.constant) is isinstance(op, ast.Is)) if known else None
+        if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
+            same = self._same_object(left, right, isinstance(op, (ast.Eq, ast.NotEq)))
+            if same is None and left.among and told_text(right) is not None and told_text(right) not in left.among:
+                same = False
+            return _folded(op, left, right) if same is None else constant(same is isinstance(op, (ast.Is, ast.Eq)))
         return _folded(op, left, right)
+
+    def _same_object(self, left: Value, right: Value, by_value: bool) -> bool | None:
+        """Whether two values are one object, or are equal, where that is certain."""
+        if left.kind == right.kind == Sort.TENSOR and not by_value:  # one of the op's arguments, and one made here
+            alone = [value for value in (left, right) if value == replace(TENSOR, wide=value.wide, some=value.some)]
+            return False if len(alone) == 1 and left.roots | right.roots == left.same | right.same else None
+        if any(len(value.things | value.cells) != 1 or value.kind or value.roots for value in (left, right)):
+            return None
+        if left.things and right.things:
+            (one,), (other,) = left.things, right.things
+            if is_callable(left) and is_callable(right) and getattr(one, "node", 0) is not getattr(other, "node", 1):
+                return False
+            fixed = isinstance(one, (External, ClassValue, FunctionValue)) and getattr(one, "scope", None) is None
+            return True if one == other and fixed and one != External("torch.Tensor") else None
+        contents = [*self.state.contents(left), *self.state.contents(right)]
+        enumerated = all(content.owner is not None and self.is_enum(content.owner) for content in contents)
+        if left == right and not contents[0].many and (enumerated or not by_value):
+            return True
+        values = [content.get("value") or UNSEEN for content in contents]
+        told = enumerated and all(value.constant is not None for value in values)
+        return False if told and len({value.constant for value in values}) > 1 else None
 
     # ------------------------------------------------------------------ arithmetic
 
@@ -109,6 +151,7 @@ class Operators(Elements):
         got = self.operated(node.op, left, right, node)
         if got is not None:
             return got
+        self.handed([left, right], node, *(TEXT if isinstance(node.op, ast.Mod) and is_plain(left) else ()))
         if left.cells and (isinstance(node.op, (ast.Add, ast.Mult, ast.BitOr))):
             return self._joined_containers(node, left, right)
         if right.cells and isinstance(node.op, (ast.Add, ast.Mult)):
@@ -118,13 +161,19 @@ class Operators(Elements):
 
     def operated(self, op: ast.operator, left: Value, right: Value, node: ast.AST) -> Value | None:
         """What the special methods of first-party objects give for an operator; in place first."""
-        if not left.cells and not right.cells:
-            return None
         name = method_name(op)
         before = (f"__i{name}__",) if isinstance(node, ast.AugAssign) else ()
-        ours = self.special(left, (*before, f"__{name}__"), (right,), node)
-        theirs = self.special(right, f"__r{name}__", (left,), node)
-        return join(ours or Value(), theirs or Value()) if ours or theirs else None
+        return self._either_side(left, (*before, f"__{name}__"), right, [f"__r{name}__"], node)
+
+    def _either_side(self, left: Value, names: Sequence[str], right: Value, swapped: Sequence[str],
+                     node: ast.AST) -> Value | None:
+        """What the method of the left operand gives, and that of the right one where that may be asked."""
+        ours, theirs = self.special(left, names, (right,), node), None
+        first = [owner for _, owner in self.owned(left)]
+        derived = any(owner in self.order(other)[1:] for _, other in self.owned(right) for owner in first)
+        if ours is None or derived or ours.kind & Sort.OTHER or _DECLINED in ours.things or left.kind or left.roots:
+            theirs = self.special(right, swapped, (left,), node)
+        return None if ours is None and theirs is None else join(ours or Value(), theirs or Value())
 
     def _joined_containers(self, node: ast.BinOp, left: Value, right: Value) -> Value:
         """`a + b`, `a * n`, `a | b` of tuples, lists and dicts."""

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from triton_mutlint.host.classes.classes import written_out
+from triton_mutlint.host.classes.special import TEXT
 from triton_mutlint.host.expressions.loops import MOST
 from triton_mutlint.host.library.containers import Containers
 from triton_mutlint.host.modules.module import External
@@ -26,6 +27,7 @@ from triton_mutlint.host.values.values import (
     constant,
     is_plain,
     join,
+    picked,
     thing,
 )
 
@@ -35,6 +37,14 @@ _EITHER = frozenset({"min", "max"})
 # What can reach every name of the function that it is called in.
 _SEES_ALL = frozenset({"exec", "eval", "vars", "locals", "globals", "__import__", "compile"})
 _SHARES = frozenset({"memoryview", "bytearray", "super", "type"})  # and what gives something of another kind
+
+
+# The special methods that a builtin calls beside that of its name: the first that there is.
+_NUMBER = ("__index__", "__int__", "__float__", "__len__")
+_CALLED = {
+    "str": TEXT[1:], "repr": (), "ascii": TEXT[2:], "format": TEXT[1:], "sorted": (), "min": (), "max": (),
+    "any": ("__bool__", "__len__"), "all": ("__bool__", "__len__"), "set": ("__hash__",), "frozenset": ("__hash__",),
+}  # fmt: skip
 
 
 class Builtins(Containers):
@@ -63,7 +73,7 @@ class Builtins(Containers):
         followed = self._in_python(f"builtins.{name}", arguments, node)
         if followed is not None:
             return followed
-        self._special_methods(name, arguments, node)
+        self.handed(arguments, node, f"__{name}__", *_CALLED.get(name, _NUMBER))
         first = arguments.get(0)
         owner, _, method = name.partition(".")
         if method and first is not None and owner in ("list", "dict", "set", "tuple", "object", "type"):
@@ -94,14 +104,6 @@ class Builtins(Containers):
             scope = self.scopes.get(scope)
         return self.not_known(UNSEEN, Arguments((*arguments, *names)), node)
 
-    def _special_methods(self, name: str, arguments: Arguments, node: ast.AST) -> None:
-        """A builtin calls the method of its name, or one that makes a text or a number of an object."""
-        for value in arguments:
-            held = join(value, self.state.elements(value)) if value.cells and name in ("print", "str", "sum") else value
-            if held.cells:
-                names = f"__{name}__", "__add__" if name == "sum" else "__str__", "__repr__", "__len__", "__index__"
-                self.special(held, names, (UNSEEN,), node)
-
     def _elements(self, name: str, first: Value | None, arguments: Arguments, node: ast.AST) -> Value:
         kind = "tuple" if name == "tuple" else "list"
         if first is None:
@@ -122,16 +124,18 @@ class Builtins(Containers):
         else:
             element = join(*arguments.positional, arguments.star or Value())
         self._keyed_by(arguments, element, node)
-        return join(element, arguments.named.get("default") or Value())
+        return join(picked(element), arguments.named.get("default") or Value())
 
     def _keyed_by(self, arguments: Arguments, element: Value, node: ast.AST) -> None:
         key = arguments.named.get("key")
-        if key is not None and key.things:
-            self.call(key, Arguments((element,)), node)
+        if key is not None and self.is_called(key):
+            result = self.call(key, Arguments((element,)), node)
+            self.handed([result], node)
 
     # ------------------------------------------------------------------ one by one
 
     def _b_dict(self, arguments: Arguments, node: ast.AST) -> Value:
+        self.handed(arguments.positional, node, "__hash__")
         if not arguments.positional and arguments.double_star is None:
             return self.make(node, Cell(dict(arguments.named), size=len(arguments.named), kind="dict"))
         if len(arguments.positional) == 1 and self.runs_code(arguments.positional[0]):
@@ -164,7 +168,22 @@ class Builtins(Containers):
         got = self.special(given, "__reversed__", (), node)
         return got if got is not None else self._in_python("builtins.backwards", arguments, node) or UNSEEN
 
+    def _b_len(self, arguments: Arguments, node: ast.AST) -> Value:
+        self.handed(arguments, node, "__len__")
+        listed = self.in_order(arguments.get(0) or UNSEEN, node)
+        return PLAIN if listed is None else constant(len(listed))
+
+    def _b_hasattr(self, arguments: Arguments, node: ast.AST) -> Value:
+        self._b_getattr(arguments, node)
+        return PLAIN
+
+    def _b_delattr(self, arguments: Arguments, node: ast.AST) -> Value:
+        owner, name = (*arguments.positional, UNSEEN, UNSEEN)[:2]
+        self.delete_attribute(owner, str((name.constant or ("", ""))[1]), node)
+        return NONE
+
     def _b_range(self, arguments: Arguments, node: ast.AST) -> Value:
+        self.handed(arguments, node, "__index__")
         known = [value.constant[1] for value in arguments.positional if value.constant is not None]
         bounds = [bound for bound in known if isinstance(bound, int)]
         if arguments.star is None and len(bounds) == len(arguments.positional) and bounds and 0 not in bounds[2:]:
@@ -174,7 +193,7 @@ class Builtins(Containers):
         return self.make(node, Cell(rest=PLAIN, kind="tuple"))
 
     def _b_iter(self, arguments: Arguments, node: ast.AST) -> Value:
-        """An iterator that `next` takes from: what it has given already is not known of it."""
+        """An iterator that `next` takes from."""
         source = arguments.get(0) or UNSEEN
         if len(arguments.positional) == 2:
             return self.make(node, Cell(rest=self.call(source, Arguments(), node)))
@@ -183,7 +202,7 @@ class Builtins(Containers):
             return iterator
         if source.cells and all(self.is_generator(cell) for cell in source.cells):
             return source
-        return self.make(node, Cell(rest=self.iterate(source, node)), "iter")
+        return self._in_python("builtins.elements", arguments, node) or UNSEEN
 
     def _b_next(self, arguments: Arguments, node: ast.AST) -> Value:
         source, *default = arguments.positional or (UNSEEN,)
@@ -193,7 +212,7 @@ class Builtins(Containers):
         stepped = self.special(rest, ("__next__", "__anext__"), (), node)
         if stepped is not None:
             return join(*got, stepped, *default)
-        return join(*got, self.iterate(rest, node), *default) if rest.cells or not got else join(*got, *default)
+        return join(*got, picked(self.iterate(rest, node)), *default) if rest.cells or not got else join(*got, *default)
 
     _b_anext = _b_next
 
@@ -217,8 +236,8 @@ class Builtins(Containers):
         return PLAIN if certain is None else constant(certain)
 
     def _b_isinstance(self, arguments: Arguments, node: ast.AST) -> Value:
-        self._special_methods("isinstance", arguments, node)
         value, classes = (*arguments.positional, UNSEEN, UNSEEN)[:2]
+        self.handed([classes], node, "__instancecheck__", beside=[value])
         if value.some and value.kind == Sort.TENSOR and not value.cells and not value.things:
             names = self.listed_classes(classes)
             if names is not None and all(name.startswith("builtins.") for name in names):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -27,6 +28,9 @@ from triton_mutlint.host.values.values import (
 
 # Methods that give nothing of what is in the container.
 _LOOKS = frozenset({"index", "count", "issubset", "issuperset", "isdisjoint", "__len__", "__contains__", "__eq__"})
+# What they call of elements and arguments; those that no list or deque has, `__hash__`.
+_ASKS = {"index": ("__eq__",), "count": ("__eq__",), "remove": ("__eq__",), "sort": (),
+         "pop": ("__index__", "__hash__"), "insert": ("__index__",), "rotate": ("__index__",)}
 _EXTENDS = frozenset({"extend", "update", "__iadd__", "__ior__"})
 
 
@@ -38,6 +42,9 @@ class Containers(TorchCalls):
         kinds = {content.kind for content in contents}
         if "generator" in kinds:
             return self._generator_method(owner, name, arguments, node)
+        if not hasattr(deque, name) or name in _ASKS:
+            keys = self.state.element(owner, KEYS)
+            self.handed([owner, *arguments], node, *_ASKS.get(name, ("__hash__",)), beside=[keys])
         if name in ("append", "add") and arguments.positional:
             self.appended(owner, arguments.positional[-1])
             return NONE
@@ -63,15 +70,13 @@ class Containers(TorchCalls):
                     node: ast.AST) -> Value:
         """A method may put its arguments, or what they hold, among the elements, and give these or a copy of them."""
         given = [value for value in arguments if value.cells or value.roots or value.things]
-        for value in given:
-            self.special(value, "__eq__", (self.state.elements(owner),), node)
         if name in _LOOKS:
             return PLAIN
         if name == "copy" and len(contents) == 1:
             return self.make(node, contents[0])
         held = join(*given, self.one_of(given), *(self.iterate(value, node) for value in given if not value.things))
         key = arguments.named.get("key")
-        if key is not None and key.things:
+        if key is not None and self.is_called(key):
             self.call(key, Arguments((self.state.elements(owner),)), node)
         if name not in FIXED_METHODS:
             self.state.mix(owner, held)
@@ -144,6 +149,10 @@ class Containers(TorchCalls):
             value = self.state.elements(owner)
         if name == "setdefault" and default is not None:
             self.state.change(owner, key[1] if key is not None else None, join(value, default))
+        if key is not None and all(content.has(key[1]) for content in self.state.contents(owner)):
+            if name == "pop" and not is_list:
+                self.state.remove(owner, key[1])
+            return value
         extra = default if default is not None else constant(None) if name == "get" else Value()
         return join(value, extra) if value != Value() or extra != Value() else UNSEEN
 
@@ -180,11 +189,6 @@ class Containers(TorchCalls):
         if not names or not all(isinstance(name, str) for name in names) or not isinstance(node, ast.Call):
             return self.not_known(UNSEEN, arguments, node)
         return thing(ClassValue(self.here.module, _row_class(node, tuple(map(str, names)))))
-
-    def _f_dataclasses_field(self, arguments: Arguments, node: ast.AST) -> Value:
-        factory, default = arguments.named.get("default_factory"), arguments.named.get("default")
-        made = self.call(factory, Arguments(), node) if factory is not None else Value()
-        return join(UNSEEN, made, default or Value())
 
 
 @lru_cache(maxsize=1024)

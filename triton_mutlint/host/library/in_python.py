@@ -33,6 +33,17 @@ def builtins_backwards(sequence: Any) -> Any:
     yield from list(sequence)[::-1]
 
 
+def builtins_elements(iterable: Any) -> Any:
+    """`iter` of what is no iterator itself."""
+    yield from iterable
+
+
+def builtins_print(*values: Any, file: Any = None, **rest: Any) -> None:
+    texts = [str(value) for value in values]
+    if file is not None:
+        file.write(texts)
+
+
 def builtins_sum(iterable: Any, start: Any = 0) -> Any:
     for item in iterable:
         start = start + item

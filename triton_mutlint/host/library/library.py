@@ -11,6 +11,7 @@ from dataclasses import replace
 from triton_mutlint.host.calls.calls import launched
 from triton_mutlint.host.classes.classes import MADE
 from triton_mutlint.host.classes.names import is_tuner
+from triton_mutlint.host.classes.special import TEXT
 from triton_mutlint.host.launches.launches import Launching
 from triton_mutlint.host.library.builtin_calls import Builtins
 from triton_mutlint.host.modules.module import External
@@ -44,13 +45,17 @@ _HARMLESS = frozenset({
     "isEnabledFor", "synchronize",
 })  # fmt: skip
 # What the functions of Python's standard library do with what they are given, by the beginnings of their names.
-_NOT_UNDERSTOOD = ("ctypes.", "_ctypes.", "mmap.", "multiprocessing.", "pickle.", "gc.", "sys.", "builtins.")
+_NOT_UNDERSTOOD = ("ctypes.", "_ctypes.", "mmap.", "multiprocessing.", "pickle.", "gc.", "sys.", "builtins.",
+                   "contextlib.redirect_")
 # Modules whose functions give numbers, strings and the like, and keep nothing.
 _PLAIN_MODULES = ("math.", "os.", "warnings.", "time.", "logging.", "re.", "string.", "json.", "pprint.")
 # Those that neither call nor change what they are given, and those that call it and make something new.
-_LOOKS = ("inspect.", "typing.", "types.", "abc.", "dataclasses.", "copy.", "enum.", "weakref.", "contextlib.",
+_LOOKS = ("inspect.", "typing.", "types.", "abc.", "dataclasses.", "copy.", "enum.", "contextlib.",
           "numbers.")
 _MAKES = ("itertools.", "functools.")
+# What they call of objects.
+_CALLED = {"weakref": ("__hash__",)}
+_REDUCE = ("__reduce_ex__", "__reduce__", "__getstate__")
 # Decorators that leave a function what it is.
 _SAME = frozenset({
     "functools.lru_cache", "functools.cache", "functools.wraps", "functools.update_wrapper",
@@ -158,6 +163,7 @@ class Interpreter(Builtins, Launching):
             return self.make(node, Cell(owner=classes[0], kind="object"), "new")
         if owner.cells:
             return self._of_objects(owner, name, arguments, node)
+        self.handed(arguments, node, *TEXT)
         if name in _HARMLESS or (is_plain(owner) and not owner.roots):
             return PLAIN
         return self.tensor_method(attribute, arguments, node)
@@ -216,21 +222,22 @@ class Interpreter(Builtins, Launching):
         given = [v for v in arguments if v.roots or v.cells or v.things]
         if name.startswith(_NOT_UNDERSTOOD):
             return self.not_known(UNSEEN, arguments, node)
-        if name.startswith(_PLAIN_MODULES):
-            return PLAIN
-        if not given:
-            return UNSEEN
-        return self._handed_on(given, node) if name.startswith(_LOOKS) else self._may_call(name, arguments, given, node)
+        self.handed(arguments, node, *_CALLED.get(module, ()), deep=True)
+        if not given or name.startswith(_LOOKS):
+            return self._handed_on(given, node) if given else PLAIN if name.startswith(_PLAIN_MODULES) else UNSEEN
+        return self._may_call(name, arguments, given, node)
 
     def _may_call(self, name: str, arguments: Arguments, given: list[Value], node: ast.AST) -> Value:
         """A function of which nothing is known but that it does nothing to tensors itself."""
-        others = [v for v in given if not v.things]
+        others = [v for v in given if not self.is_called(v)]
         every = join(UNSEEN, self.one_of([*others, *(self.iterate(v, node) for v in others)]))
-        results = [self.call(v, Arguments((), {}, every), node) for v in given if v.things]
+        results = [self.call(v, Arguments((), {}, every), node) for v in given if self.is_called(v)]
         if name.startswith(_MAKES):
             made = self.make(node, Cell(rest=picked(join(every, *results)), kind="given"), "given")
             self.lazily(made, name, arguments)
             return join(made, *results)
+        if name.startswith(_PLAIN_MODULES):
+            return PLAIN
         for value in others:  # `heapq.heappush(heap, x)`, `random.shuffle(items)`
             self.state.mix(value, join(*(v for v in (*others, *results) if v is not value), Value()))
         return join(self._handed_on(given, node), *results)
@@ -246,6 +253,7 @@ class Interpreter(Builtins, Launching):
         return thing(Partial(first, tuple(others), tuple(sorted(arguments.named.items()))))
 
     def _f_copy_copy(self, arguments: Arguments, node: ast.AST) -> Value:
+        self.handed(arguments, node, "__copy__", *_REDUCE)
         every = join(*arguments)
         contents = self.state.contents(every)
         if len(contents) != 1 or every.roots or every.things:
@@ -253,6 +261,7 @@ class Interpreter(Builtins, Launching):
         return self.make(node, contents[0])
 
     def _f_copy_deepcopy(self, arguments: Arguments, node: ast.AST) -> Value:
+        self.handed(arguments, node, "__deepcopy__", *_REDUCE, deep=True)
         every = join(*(self.within(v) for v in arguments))
         fresh = replace(every, same=frozenset(), maybe=frozenset(), cells=frozenset(), constant=None)
         return join(fresh, self.make(node, Cell(rest=fresh, kind="given")))

@@ -56,6 +56,22 @@ class Effects:
         for name in same | maybe:
             self.unknown.setdefault(name, {})[effect] = None
 
+    def doubt(self, other: Effects) -> None:
+        """Code may run that does what `other` says, or not."""
+        for found in (other.written, other.maybe, other.unknown):
+            for name, effects in found.items():
+                self.unknown.setdefault(name, {}).update(effects)
+        self.gaps.update(other.gaps)
+        self.kernels.update(other.kernels)
+        self.exposed.update(other.exposed)
+        self.blind.update(other.blind)
+
+    def give_back(self, results: Iterable[Value]) -> None:
+        """The op returns `results`; what code that is not understood was given does not count."""
+        for value in results:
+            self.maybe_returned.update(dict.fromkeys(value.same | value.maybe))
+            self.returned.update(() if value.mixed else dict.fromkeys(value.same))
+
     def settle(self) -> None:
         """Put together what was found.
 

@@ -42,6 +42,11 @@ def state_scope(item: HostModule | ClassValue) -> ScopeId:
     return ("class", item.module.display, item.node.lineno, item.node.col_offset)
 
 
+def body_scope(item: ClassValue) -> ScopeId:
+    """Where what the body of a class in a function bound is kept."""
+    return (*state_scope(item), "body")
+
+
 @dataclass
 class State:
     """Names by scope and containers by where they were made; changed in place.
@@ -82,13 +87,12 @@ class State:
                 self.names[scope] = theirs
                 self.taken.pop(scope, None)
             elif mine is not theirs and not any(theirs is other_names for other_names in self.taken.get(scope, ())):
-                more = {}
-                for name, value in theirs.items():
-                    old = mine.get(name)
-                    if old is not value:
-                        both = value if old is None else join(value, old)
-                        if both != old:
-                            more[name] = both
+                more, held = {}, mine.get
+                for name, value in [item for item in theirs.items() if held(item[0]) is not item[1]]:
+                    old = held(name)
+                    both = value if old is None else join(value, old)
+                    if both != old:
+                        more[name] = both
                 if more:
                     self.names[scope] = {**mine, **more}
                 self.taken[scope] = (theirs, *self.taken.get(scope, ())[:_TAKEN])
@@ -96,12 +100,9 @@ class State:
             self._join_heap(other)
 
     def _join_heap(self, other: State) -> None:
-        heap, base, same = self.heap, self.base, True
-        for cell, content in other.heap.items():
-            own = heap.get(cell)
-            if own is content:
-                continue
-            own = base.get(cell) if own is None else own
+        heap, base, same, held = self.heap, self.base, True, self.heap.get
+        for cell, content in [item for item in other.heap.items() if held(item[0]) is not item[1]]:
+            own = heap.get(cell) or base.get(cell)
             if own is None:
                 heap[cell], same = content, False
             elif own is not content:
@@ -178,6 +179,17 @@ class State:
             if content is not None:
                 self.kept |= cell in self.base
                 self.store(cell, content.mixed(new))
+
+    def remove(self, value: Value, key: object) -> None:
+        """Take an element out: of a list, it is not known any more where the others stand."""
+        contents = self.contents(value)
+        if len(contents) == 1 and contents[0].kind == "dict" and contents[0].has(key) and not contents[0].many:
+            (cell,) = value.cells
+            self.kept |= cell in self.base
+            fields = {name: held for name, held in contents[0].fields.items() if name != key}
+            self.store(cell, replace(contents[0], fields=fields, size=len(fields)))
+        else:
+            self.mix(value)
 
     def element(self, value: Value, key: object) -> Value:
         """What `value[key]` may be, for containers with that key."""

@@ -20,7 +20,9 @@ from triton_mutlint.host.values.values import (
     Resumed,
     Sort,
     Value,
+    constant,
     join,
+    picked,
     thing,
 )
 from triton_mutlint.source.walking import dotted
@@ -31,7 +33,8 @@ _Leave = Callable[[State], State | None]
 
 
 DEPTH = 28  # calls in calls, at most
-_BEGUN = "<begun>"  # a field of generators that were asked for something
+_BEGUN = "<begun>"  # a field of generators: how many values `next` took
+_PASSED = "<passed>"  # how many of these it has given again
 
 
 class Exits(Evaluating):
@@ -199,8 +202,17 @@ class Exits(Evaluating):
         `take` runs in the call that asks for the values, which the generator is no part of.
         """
         outer, active, finished = self.here, self.active, [False]
+        itself, start = Value(cells=frozenset([generator.made])), self.state.copy()
+        before = _count(start.element(itself, _BEGUN))
+        if before:
+            self.state.change(itself, _PASSED, constant(0))
 
         def taken(value: Value) -> bool:
+            passed = _count(self.state.element(itself, _PASSED)) if before else None
+            if passed is not None and passed < (before or 0):  # it gave this one already: all is as it is now
+                self.state.join(start)
+                self.state.change(itself, _PASSED, constant(passed + 1))
+                return True
             inner, running = self.here, self.active
             self.here, self.active = outer, active
             try:
@@ -228,32 +240,39 @@ class Exits(Evaluating):
     def stepped(self, cell: CellId, node: ast.AST, sent: Value = NONE) -> Value:
         """What a generator gives next, and the state at that `yield`, or at its end.
 
-        One that nothing was asked of yet stops at its first `yield`. Of another it is not known where it stands:
-        it is run from its start, and may go on from any `yield` with the state that it finds now.
+        It is run from its start, with the state that it finds now, past as many values as it has given. Where that is
+        not known, it may go on from any `yield`.
         """
         content = self.state.cell(cell)
         assert content is not None, "the cell of a generator"
-        begun, found, states = _BEGUN in content.fields, [Value()], list[State]()
-        self.state.change(Value(cells=frozenset([cell])), _BEGUN, PLAIN)
+        begun, found, states = content.get(_BEGUN) or constant(0), [Value()], list[State]()
+        before = _count(begun)
         start, state = self.state.copy(), self.state
 
         def take(value: Value) -> bool:
             found.append(value)
             states.append(self.state.copy())
             self.state.join(start)
-            return begun
+            return before is None
 
         for source in content.source.things:
             if isinstance(source, Resumed):
                 self.state = start.copy()
-                if self.resume(source, node, take, sent) is not None and (begun or not states):
+                if self.resume(source, node, take, sent) is not None and (before is None or not states):
                     states.append(self.state)
         for other in states[1:]:
             states[0].join(other)
         self.state = state
         if states:
             state.become(states[0])
-        return join(*found)
+        state.change(Value(cells=frozenset([cell])), _BEGUN, PLAIN if before is None else constant(before + 1))
+        return join(*found) if before is not None else picked(join(*found))
+
+
+def _count(value: Value) -> int | None:
+    """A number that is known."""
+    known = value.constant[1] if value.constant is not None else None
+    return known if isinstance(known, int) else None
 
 
 def _stops_tracing(node: ast.expr) -> bool:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from triton_mutlint.host.expressions.operators import method_name
-from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.statements.exits import Exits, either
 from triton_mutlint.host.torch import table as torch_table
@@ -61,6 +60,8 @@ class Statements(Exits):
 
     def _s_assert(self, node: ast.Assert) -> State:
         self.condition(node.test)
+        if node.msg is not None:
+            self.escape(self.evaluate(node.msg), "it is raised", node)
         self.assume(node.test, True)
         return self.state
 
@@ -69,8 +70,11 @@ class Statements(Exits):
             if isinstance(target, ast.Subscript):
                 owner = self.evaluate(target.value)
                 index = self.evaluate(target.slice)
+                self.handed([index], target, "__hash__")
                 if self.special(owner, "__delitem__", (index,), node) is None:
-                    self.state.mix(owner)
+                    self.state.remove(owner, index.constant[1] if index.constant is not None else None)
+            elif isinstance(target, ast.Attribute):
+                self.delete_attribute(self.evaluate(target.value), target.attr, node)
         return self.state
 
     def _s_assign(self, node: ast.Assign) -> State:
@@ -94,11 +98,11 @@ class Statements(Exits):
             self.extended(old, value, node)
         if isinstance(target, ast.Subscript):  # also where the element is a copy: it is assigned back
             owner = self.evaluate(target.value)
-            self.effects.write(owner, self.effect(f"`{text_of(node)}`", node))
+            self.effects.write(owner, self.effect(self.quoted(node), node))
         if old.roots and torch_table.method(f"__i{method_name(node.op)}__") is None:
             new = join(replace(TENSOR, carried=old.carried), got or Value())
         elif old.roots:
-            self.effects.write(old, self.effect(f"`{text_of(node)}`", node))
+            self.effects.write(old, self.effect(self.quoted(node), node))
             if isinstance(target, ast.Subscript):
                 return self.state  # the element is the storage that was written
             new = join(old, got or Value())
@@ -139,12 +143,14 @@ class Statements(Exits):
 
     def _s_classdef(self, node: ast.ClassDef) -> State:
         self.here.captured = True
-        made = thing(ClassValue(self.here.module, node, self.closure))
-        for inner in node.body:
-            value = getattr(inner, "value", None)
-            if isinstance(inner, (ast.Assign, ast.AnnAssign, ast.Expr)) and value is not None:
-                self.escape(self.evaluate(value), f"the class `{node.name}` holds it", inner)
-        self.state.put(self.scope_of(node.name), node.name, made)
+        made = ClassValue(self.here.module, node, self.closure)
+        self.hold_members(made, self.class_body(node))
+        self.state.put(self.scope_of(node.name), node.name, thing(made))
+        self.announced(made, node)
+        value = thing(made)
+        for decorator in reversed(node.decorator_list):
+            value = self.decorated(decorator, value)
+        self.state.put(self.scope_of(node.name), node.name, value)
         return self.state
 
     # ------------------------------------------------------------------ branches
@@ -196,7 +202,11 @@ class Statements(Exits):
         if isinstance(pattern, ast.MatchSingleton):
             return truth(self.compared(ast.Is(), value, constant(pattern.value)) or PLAIN)
         if isinstance(pattern, ast.MatchValue):
-            return truth(self.compared(ast.Eq(), value, self.evaluate(pattern.value)) or PLAIN)
+            wanted = self.evaluate(pattern.value)
+            self.compared_by(ast.Eq(), value, wanted, pattern)
+            return truth(self.compared(ast.Eq(), value, wanted) or PLAIN)
+        if isinstance(pattern, ast.MatchClass):
+            self.handed([self.evaluate(pattern.cls)], pattern, "__instancecheck__", beside=[value])
         listed = self._each(pattern, value)
         answers = {self._matches(*pair) for pair in listed or ()}
         return None if listed is None or None in answers else False not in answers

@@ -46,7 +46,7 @@ class Value:
     may be, `things` what can be called. `constant` is (type, value) where only one value is possible.
     `wide` says that, as an index, it copies: a mask, or a tensor with dimensions. `some` says that it is not None.
     `mixed` says that on other paths it is something else than the arguments that it names.
-    `texts` are strings that it may be; kept for those that were `Written`.
+    `texts` are strings that it may be; kept for those that were `Written`. If a test said so, it is one of `among`.
     """
 
     same: Names = NOTHING
@@ -61,6 +61,7 @@ class Value:
     some: bool = False
     texts: frozenset[Written] = frozenset()
     mixed: bool = False
+    among: frozenset[str] = frozenset()
 
     @property
     def roots(self) -> Names:
@@ -92,6 +93,7 @@ def join(*values: Value) -> Value:
         all(v.some for v in distinct),
         _texts(distinct),
         any(v.mixed for v in distinct) or len({bool(v.roots) for v in distinct if v.kind != Sort.NONE}) > 1,
+        frozenset().union(*(v.among for v in distinct)) if all(v.among for v in distinct) else frozenset(),
     )
 
 
@@ -105,6 +107,12 @@ def told(value: Value) -> frozenset[Written]:
     if value.constant is not None and isinstance(value.constant[1], Written):
         return frozenset([value.constant[1]])
     return value.texts
+
+
+def told_text(value: Value) -> str | None:
+    """The string that it is, where that is certain."""
+    known = value.constant[1] if value.constant is not None else None
+    return known if isinstance(known, str) else None
 
 
 def weakened(value: Value) -> Value:

@@ -1,0 +1,166 @@
+"""Special methods: those that an operation names, and those that Python's own code may call on what it is given."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+
+from triton_mutlint.host.classes.classes import Classes, accessor
+from triton_mutlint.host.state.effects import Effects
+from triton_mutlint.host.state.state import body_scope
+from triton_mutlint.host.values.groups import Arguments, Cell
+from triton_mutlint.host.values.values import (
+    UNSEEN,
+    Attribute,
+    CellId,
+    ClassValue,
+    Value,
+    constant,
+    join,
+    picked,
+    thing,
+)
+
+# What only a call, `with`, an assignment, a deletion or a class of the project itself asks for.
+_BY_SYNTAX = frozenset({
+    "__init__", "__new__", "__post_init__", "__call__", "__enter__", "__exit__", "__aenter__", "__aexit__", "__del__",
+    "__setattr__", "__delattr__", "__setitem__", "__delitem__", "__get__", "__set__", "__delete__", "__set_name__",
+    "__prepare__", "__init_subclass__", "__class_getitem__",
+})  # fmt: skip
+COMPARES = frozenset({"__eq__", "__ne__", "__lt__", "__gt__", "__le__", "__ge__"})
+TEXT = ("__format__", "__str__", "__repr__")
+
+
+class Special(Classes):
+    """Calls special methods."""
+
+    def special(self, value: Value, names: str | Iterable[str], given: tuple[Value, ...],
+                node: ast.AST) -> Value | None:
+        """What special methods of first-party objects and classes among `value` give: the first that each has."""
+        found: list[Value] = []
+        for one, owner in self.owned(value):
+            for name in (names,) if isinstance(names, str) else names:
+                member = self.class_member(owner, name)
+                if member is not None:
+                    found.append(self.call(self.bound(one, member, node), Arguments(given), node))
+                    break
+        return join(*found) if found else None
+
+    def handed(self, given: Iterable[Value], node: ast.AST, *certain: str, beside: Iterable[Value] = (),
+               deep: bool = False) -> None:
+        """Python's own code is given values: it calls the first of `certain` that an object has.
+
+        It may call any other special method of theirs, any number of times, on any of them and of `beside`. They are
+        those in containers, too, and with `deep` in objects.
+        """
+        values = [value for value in given if value.cells or value.things]
+        if not values:
+            return
+        for value in values:
+            if any(map(self.is_generator, value.cells)):
+                self.iterate(value, node)
+        found = list(self._objects(values, deep))
+        if not found:
+            return
+        others = picked(join(UNSEEN, *values, *beside, *(one for one, _ in found)))
+        if certain and (len(found) == 1 or COMPARES.isdisjoint(certain)):  # of two that are compared, it asks one
+            for one, _ in found:
+                self.special(one, certain, (others,), node)
+        methods = {(one, member): None for one, owner in found for member in self._implicit(owner)}
+        if methods:
+            self._may_run(methods, join(others, self.make(node, Cell(rest=others), "given")), node)
+
+    def _may_run(self, methods: dict[tuple[Value, Value], None], others: Value, node: ast.AST) -> None:
+        """Run methods any number of times, in any order; what these hand to Python's code in turn runs with them."""
+        if self.implied is not None:
+            self.implied = {**self.implied[0], **methods}, join(self.implied[1], others)
+            return
+        state, effects = self.state, self.effects
+        self.effects, self.implied = Effects(), (methods, others)
+
+        def work(known: Mapping[tuple[Value, Value], None], given: Value) -> bool:
+            for one, member in known:
+                self.call(self.bound(one, member, node), Arguments(star=given), node)
+            return True
+
+        try:
+            known = None
+            while known != self.implied:
+                known = self.implied
+                self.repeated(partial(work, *known))
+        finally:
+            self.effects, doubtful, self.implied = effects, self.effects, None
+        state.become(self.state)
+        self.state = state
+        self.effects.doubt(doubtful)
+
+    def _implicit(self, owner: ClassValue) -> list[Value]:
+        """The special methods of a class that Python's own code may call."""
+        if owner not in self.implicit:
+            names = dict.fromkeys(name for one in self.order(owner) for name in self.members(one))
+            self.implicit[owner] = [name for name in names if name.startswith("__") and name.endswith("__")
+                                    and name not in _BY_SYNTAX]
+        found = (self.class_member(owner, name) for name in self.implicit[owner])
+        return [member for member in found if member is not None and (member.things or member.cells)]
+
+    def owned(self, value: Value) -> Iterator[tuple[Value, ClassValue]]:
+        """The first-party objects and classes among `value`, one by one, each with its class."""
+        for cell in value.cells:
+            content = self.state.cell(cell)
+            if content is not None and content.owner is not None:
+                yield Value(cells=frozenset([cell])), content.owner
+        for item in value.things:
+            made_by = self.metaclass(item) if isinstance(item, ClassValue) else None
+            if made_by is not None:
+                yield thing(item), made_by
+
+    def _objects(self, values: Iterable[Value], deep: bool) -> Iterator[tuple[Value, ClassValue]]:
+        """The same of what `values` are and hold, where Python looks into it."""
+        seen, pending = set[CellId](), list(values)
+        while pending:
+            value = pending.pop()
+            yield from self.owned(value)
+            for item in (item for item in value.things if isinstance(item, Attribute)):  # `vars(x)`, `d.values()`
+                pending.extend((item.owner, self.state.elements(item.owner)))
+            for cell in value.cells - seen:
+                seen.add(cell)
+                content = self.state.cell(cell)
+                if content is not None and (deep or content.owner is None or self.fields(content.owner)):
+                    pending.extend((content.rest, content.source, *content.fields.values()))
+
+    # ------------------------------------------------------------------ what the making of a class calls
+
+    def hold_members(self, made: ClassValue, bound: Mapping[str, Value]) -> None:
+        """Keep what the body of a class in a function bound; run again, its names may have these values, too."""
+        scope = body_scope(made)
+        held = self.state.names.get(scope, {})
+        self.state.names[scope] = {**held, **{name: join(self.as_member(made, value), held.get(name, Value()))
+                                              for name, value in bound.items()}}
+
+    def announced(self, made: ClassValue, node: ast.ClassDef) -> None:
+        """Tell its members, its base and its own class that a class was made."""
+        members = dict(self.members(made))
+        for name, member in members.items():
+            self.special(Value(cells=member.cells), "__set_name__", (thing(made), constant(name)), node)
+        for base in self.order(made)[1:]:
+            hook = self._own_member(base, "__init_subclass__")
+            if hook is not None:  # a class method, with or without its decorator
+                given = {k.arg: self.evaluate(k.value) for k in node.keywords if k.arg not in (None, "metaclass")}
+                self.call(hook, Arguments((thing(made),), {str(name): value for name, value in given.items()}), node)
+                break
+        made_by = self.metaclass(made)
+        if made_by is not None:
+            for name in ("__prepare__", "__new__", "__init__"):
+                first = thing(made if name == "__init__" else made_by)
+                for hook in filter(None, [self.class_member(made_by, name)]):
+                    self.call(hook, Arguments((first,), star=picked(join(UNSEEN, *members.values()))), node)
+
+    def delete_attribute(self, owner: Value, name: str, node: ast.AST) -> None:
+        """`del owner.name`."""
+        if self.special(owner, "__delattr__", (constant(name),), node) is None:
+            for one, of in self.owned(owner):
+                member = self.class_member(of, name) or Value()
+                self.special(Value(cells=member.cells), "__delete__", (one,), node)
+                for deleter in filter(None, (accessor(item, "deleter") for item in member.things)):
+                    self.call(deleter, Arguments((one,)), node)
