@@ -24,7 +24,7 @@ from triton_mutlint.source.slicing.scopes import Scope
 from triton_mutlint.source.slicing.spaces import Surroundings, is_there, node_of
 from triton_mutlint.source.slicing.stubs import StandIns
 from triton_mutlint.source.slicing.tracing import is_traced_module
-from triton_mutlint.source.torch_facts import ABSENT, known_facts
+from triton_mutlint.source.torch_facts import known_facts
 from triton_mutlint.types import SourceFile, StageError, parse_source
 
 _MAX_BYTES = 8 << 20
@@ -43,7 +43,7 @@ class Modules:
         self.finder = Finder()
         session = Session(backend, arch, self._import_module, _inspecting())
         facts = {**known_facts(backend, arch), "pytest.importorskip": self._import_module}
-        self.stand_ins = StandIns(given, facts, backend, ABSENT, session)
+        self.stand_ins = StandIns(given, facts, backend, session)
         builtins = safe_builtins(self._import)
         self.shared = Surroundings(dict(given), session, self.stand_ins, builtins, self.find, self._adopt)
         self._sliced: dict[str, Namespace] = {}  # by path
