@@ -71,7 +71,7 @@ class Config:
         return wanted
 
     def _file_ignores(self, code: str, file: str) -> int:
-        matching = (codes for glob, codes in self.per_file_ignores.items() if _matches(file, glob))
+        matching = (codes for glob, codes in self.per_file_ignores.items() if file and matches(file, glob))
         return max((_strength(codes, code) for codes in matching), default=-1)
 
 
@@ -81,11 +81,11 @@ def _strength(selectors: Collection[str], code: str) -> int:
     return max(hits, default=-1)
 
 
-def _matches(file: str, glob: str) -> bool:
-    """A glob matches the whole relative path, its last part, or a folder above it."""
+def matches(file: str, glob: str) -> bool:
+    """Whether a glob matches the whole relative path, its last part, or a folder above it."""
     path = PurePath(file)
-    names = [path.as_posix(), path.name, *(p.as_posix() for p in path.parents)]
-    return bool(file) and any(fnmatch.fnmatchcase(name, glob.rstrip("/")) for name in names)
+    names = [path.as_posix(), path.name, *(p.as_posix() for p in path.parents[:-1])]
+    return any(fnmatch.fnmatchcase(name, glob.rstrip("/")) for name in names)
 
 
 def read_selector(text: str, rules: Mapping[str, str], whole: bool = False) -> str:

@@ -7,11 +7,11 @@ import os
 import stat
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
 
 from triton_mutlint.basics import UsageError
+from triton_mutlint.config.request import matches
 from triton_mutlint.source.finder import Finder, ModulePlace
 from triton_mutlint.source.python_text import decode_source, has_kernels, has_ops, read_bytes, refuse_foreign
 from triton_mutlint.source.registrars import registering
@@ -40,14 +40,8 @@ class Excluded:
     force: bool
 
     def __contains__(self, path: object) -> bool:
-        if not self.patterns or not isinstance(path, Path):
-            return False
-        parts = display_path(path, self.root).split("/")
-        prefixes = ["/".join(parts[: i + 1]) for i in range(len(parts))]
-        return any(
-            fnmatch(path.name, pattern) or any(fnmatch(prefix, pattern.rstrip("/")) for prefix in prefixes)
-            for pattern in self.patterns
-        )
+        return isinstance(path, Path) and any(
+            matches(display_path(path, self.root), pattern) for pattern in self.patterns)
 
 
 def discover(
@@ -184,7 +178,7 @@ def _collect(
         kernel = rest + separator + kernel
         if os.path.isfile(_absolute(module, cwd)):  # noqa: PTH113
             raise _failure(argument, f"no such file or directory: {name}", f"write {module}::{kernel or 'kernel'}")
-        if not _is_drive(module) and not name.endswith(".py"):
+        if len(module) > 1 and not name.endswith(".py"):  # else it is a drive
             path, separator = find_module(module, cwd, argument), ":"
             mode = _mode(path, argument, name)
     if separator and not kernel:
@@ -247,10 +241,6 @@ def find_module(name: str, cwd: Path, argument: str) -> Path:
 
 def _absolute(name: str, cwd: Path) -> Path:
     return Path(os.path.abspath(cwd / os.path.expanduser(name)))  # noqa: PTH100, PTH111 - see above
-
-
-def _is_drive(module: str) -> bool:
-    return len(module) == 1
 
 
 def _nearest(path: Path, cwd: Path) -> str:

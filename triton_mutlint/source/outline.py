@@ -52,7 +52,6 @@ class Outline:
     speaking: list[FoundFunction] = field(default_factory=list)
     assignments: list[tuple[ast.Assign, Parents]] = field(default_factory=list)
     calls: list[ast.Call] = field(default_factory=list)
-    tries: list[ast.Try] = field(default_factory=list)
     imports: dict[str, str] = field(default_factory=dict)  # name → what it is called where it comes from
 
     def leads_to_jit(self, decorator: ast.expr) -> bool:
@@ -146,8 +145,6 @@ class _Reader:
             parents = (*parents, node)
         elif isinstance(node, ast.ClassDef):
             parents = (*parents, node)
-        elif isinstance(node, ast.Try):
-            self.found.tries.append(node)
         if calls is not None:
             for name in _HEADS[node.__class__]:
                 value = getattr(node, name, None)

@@ -62,25 +62,16 @@ def module_resolver(namespace: Mapping[str, Any]) -> Resolve:
         else:
             raise UnknownNameError(name, nearest(first, (n for n in namespace if not n.startswith("__"))))
         for index, part in enumerate(rest, start=1):
-            _require_value(name, found)
-            if not hasattr(found, part):
-                near = nearest(part, _attributes(found))
+            if not isinstance(found, Missing) and not hasattr(found, part):
+                names = vars(found) if isinstance(found, ModuleType) else dir(found)
+                near = nearest(part, (n for n in names if not n.startswith("_")))
                 raise UnknownNameError(name, ".".join([first, *rest[: index - 1], near]) if near else None)
-            found = getattr(found, part)
-        _require_value(name, found)
+            found = found if isinstance(found, Missing) else getattr(found, part)
+        if isinstance(found, Missing):
+            raise UnknownNameError(name, reason=found.mutlint_reason)
         return found
 
     return resolve
-
-
-def _require_value(name: str, found: object) -> None:
-    if isinstance(found, Missing):
-        raise UnknownNameError(name, reason=found.mutlint_reason)
-
-
-def _attributes(value: Any) -> list[str]:
-    names = vars(value) if isinstance(value, ModuleType) else dir(value)
-    return [name for name in names if not name.startswith("_")]
 
 
 def value_parameters(kernel: Kernel) -> frozenset[str]:

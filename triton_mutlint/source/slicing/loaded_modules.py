@@ -24,7 +24,7 @@ from triton_mutlint.source.slicing.scopes import Scope
 from triton_mutlint.source.slicing.spaces import Surroundings, is_there, node_of
 from triton_mutlint.source.slicing.stubs import StandIns
 from triton_mutlint.source.slicing.tracing import is_traced_module
-from triton_mutlint.source.torch_facts import ABSENT, known_facts
+from triton_mutlint.source.torch_facts import known_facts
 from triton_mutlint.types import SourceFile, StageError, parse_source
 
 _MAX_BYTES = 8 << 20
@@ -43,7 +43,7 @@ class Modules:
         self.finder = Finder()
         session = Session(backend, arch, self._import_module, _inspecting())
         facts = {**known_facts(backend, arch), "pytest.importorskip": self._import_module}
-        self.stand_ins = StandIns(given, facts, backend, ABSENT, session)
+        self.stand_ins = StandIns(given, facts, backend, session)
         builtins = safe_builtins(self._import)
         self.shared = Surroundings(dict(given), session, self.stand_ins, builtins, self.find, self._adopt)
         self._sliced: dict[str, Namespace] = {}  # by path
@@ -64,7 +64,7 @@ class Modules:
         known = self._sliced.get(str(path))
         if known is None or known.module.text != text:
             known = self._add(path, text, source.tree, outline)
-        known.module.linted, known.module.kernels = True, source.kernels
+        known.module.linted = True
         return known
 
     def _add(self, path: Path, text: str, tree: ast.Module, outline: Outline | None = None) -> Namespace:
@@ -82,16 +82,14 @@ class Modules:
         name = str(path)
         if name not in self._sliced and name not in self._broken:
             try:
-                text = "" if path.is_dir() else self._read(path)
+                is_read = not path.is_dir() and os.path.getsize(path) < _MAX_BYTES  # noqa: PTH202
+                text = read_source(path, name) if is_read else ""
                 self._add(path, text, parse_source(text, name, name))
             except StageError:
                 self._broken.add(name)
         if name in self._broken:
             return self.stand_ins.module(ModulePlace(path).dotted)
         return self._sliced[name].proxy
-
-    def _read(self, path: Path) -> str:
-        return read_source(path, str(path)) if os.path.getsize(path) < _MAX_BYTES else ""  # noqa: PTH202
 
     def sources(self, module: ModuleText) -> tuple[Path, ...]:
         """The file and every file whose text took part in loading it, itself first."""
@@ -158,7 +156,7 @@ class Modules:
         module = self.find(name, level, place)
         if level:
             return module
-        if not is_there(module) and globals_.module.in_try(sys._getframe(1).f_lineno):
+        if not is_there(module):
             raise ModuleNotFoundError(f"No module named '{name}'", name=name)
         return module if fromlist else self.module(name.partition(".")[0], place)
 

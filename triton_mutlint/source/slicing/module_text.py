@@ -24,7 +24,6 @@ class ModuleText:
 
     def __init__(self, place: ModulePlace, text: str, tree: ast.Module, known: Outline | None = None) -> None:
         self.linted = False
-        self.kernels: frozenset[str] = frozenset()  # that were asked for by name
         self.outline = known or outline(tree)
         self.place, self.path, self.text, self.tree = place, place.path, text, tree
         self.dotted, self.is_package = place.dotted, place.is_package
@@ -51,15 +50,6 @@ class ModuleText:
         if node not in self._bodies:
             self._bodies[node] = _Reader().body(node)
         return self._bodies[node]
-
-    @cached_property
-    def _tries(self) -> list[tuple[int, int]]:
-        bodies = (node.body for node in self.outline.tries if node.handlers)
-        return [(body[0].lineno, body[-1].end_lineno or body[-1].lineno) for body in bodies]
-
-    def in_try(self, line: int) -> bool:
-        """Whether a line stands in the body of a `try` that has handlers."""
-        return any(first <= line <= last for first, last in self._tries)
 
 
 def _future_flags(tree: ast.Module) -> int:

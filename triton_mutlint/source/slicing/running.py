@@ -50,7 +50,7 @@ class Runner:
     def wanted(self) -> set[str] | None:
         """The names that matter at once, where that is not all: in a function, those that functions and classes in it
         reach; in a linted file, those that jit functions and launches reach; in another, those that the name reaches
-        that is asked for. Where kernels were asked for by name, the jit functions are these.
+        that is asked for.
         """
         if self.is_function:
             inner = (node for node in self.scope.body if isinstance(node, ast.stmt) and defines(node))
@@ -60,11 +60,10 @@ class Runner:
             return None
         if not module.linted:
             return self.scope.reach([self.asked])
-        wanted = [found for found in module.outline.jits if found.node.name in module.kernels] or module.outline.jits
-        jits = (name for found in wanted for name in (found.node.name, *mentioned(found.node)))
+        jits = (name for found in module.outline.jits for name in (found.node.name, *mentioned(found.node)))
         launches = (name for call in module.outline.calls if isinstance(call.func, ast.Subscript)
                     for name in mentioned(call))
-        makers = (found.parents[0].name for found in wanted if found.parents)
+        makers = (found.parents[0].name for found in module.outline.jits if found.parents)
         return self.scope.reach([*jits, *launches, *makers])
 
     def block(self, body: Iterable[ast.stmt]) -> None:

@@ -176,18 +176,10 @@ class Scope:
         if not bindings:  # Python's own: but for a key, those that call what they are given are not in the list
             is_setter = isinstance(call.func, ast.Attribute) and call.func.attr.startswith("__")
             return root in _BUILTINS and not is_setter and not any(k.arg == "key" for k in call.keywords)
-        return all(self._is_stood_in(binding) or _comes_from(binding, "triton") for binding in bindings)
-
-    def _is_stood_in(self, binding: Binding) -> bool:
-        """Whether it binds a stand-in, or what one makes of a function: an op of torch's.
-
-        Not of Python's own modules: a thread pool runs what it is given.
-        """
-        if binding.alias is not None:
-            return is_stood_in(binding.module) and binding.module.partition(".")[0] not in sys.stdlib_module_names
-        roots = [root_name(decorator) for decorator in getattr(binding.node, "decorator_list", ())]
-        return bool(roots) and all(other.alias is not None and is_stood_in(other.module)
-                                   for name in roots for other in self._binders(name) or [binding])
+        return all(_comes_from(binding, "triton") or (
+            binding.alias is not None and is_stood_in(binding.module)
+            and binding.module.partition(".")[0] not in sys.stdlib_module_names  # a thread pool runs what it is given
+        ) for binding in bindings)
 
     def _is_changeable(self, binding: Binding) -> bool:
         """Whether anything could change the value: not a number, nor a plain function, nor what stands in."""

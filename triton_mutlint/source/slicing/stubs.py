@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 from triton_mutlint.source.finder import HEAVY
 from triton_mutlint.source.slicing.sandbox import Session
+from triton_mutlint.source.torch_facts import ABSENT
 
 _BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and", "xor", "or", "matmul")
 _LONGEST = 2000  # characters of what is computed from a stand-in, as far as anybody writes it down
@@ -174,15 +175,13 @@ for _name in ("lt", "le", "gt", "ge", "neg", "pos", "abs", "invert"):
 class StandIns:
     """Makes stand-in modules and their attributes.
 
-    `given` are the spec's `globals:`; `facts` are values known without the module (`torch.version`),
-    `absent` are attributes known not to exist.
+    `given` are the spec's `globals:`; `facts` are values known without the module (`torch.version`).
     While no `session` is open, a call of a missing value is an error.
     """
 
-    def __init__(self, given: Mapping[str, object], facts: Mapping[str, object], backend: str, absent: frozenset[str],
+    def __init__(self, given: Mapping[str, object], facts: Mapping[str, object], backend: str,
                  session: Session) -> None:
         self._facts = {**facts, **given}
-        self._absent = absent
         self._inner = {p.rsplit(".", i)[0] for p in self._facts for i in range(1, p.count(".") + 1)}
         self._true = _TRUE_PREDICATES.get(backend, frozenset())
         self._modules: dict[str, ModuleType] = {}
@@ -196,7 +195,7 @@ class StandIns:
 
             def lookup(attribute: str) -> Any:
                 path = f"{name}.{attribute}"
-                if path in self._absent or (attribute.startswith("__") and attribute != "__version__"):
+                if path in ABSENT or (attribute.startswith("__") and attribute != "__version__"):
                     raise AttributeError(f"module '{name}' has no attribute '{attribute}'")
                 value = self.attribute(path)
                 setattr(module, attribute, value)
