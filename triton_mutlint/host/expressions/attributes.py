@@ -166,9 +166,12 @@ class Elements(Iteration):
             self.call(grid, Arguments((UNSEEN,)), node)
 
     def _element(self, owner: Value, node: ast.Subscript, index: Value) -> Value:
-        got = self.special(owner, ("__getitem__", "__missing__"), (index,), node)
+        got = self.special(owner, "__getitem__", (index,), node)
         if got is not None:
-            return join(got, self._keyed(owner, index)) if len(owner.cells) > 1 or self.state.contents(owner) else got
+            return join(got, self._keyed(owner, index)) if len(owner.cells) > 1 else got
+        missing = self.special(owner, "__missing__", (index,), node)
+        if missing is not None:
+            return join(missing, self._keyed(owner, index))
         if isinstance(node.slice, ast.Slice):
             listed = self.state.listed(owner)
             bounds = [self.literal_bound(part) for part in (node.slice.lower, node.slice.upper, node.slice.step)]

@@ -95,6 +95,8 @@ class Operators(Elements):
         if key.constant is not None and all(c.kind == "dict" and c.has(key.constant[1]) for c in contents):
             return True
         listed = contents[0].in_order() if len(contents) == 1 else None
+        if key.among and key.among <= frozenset(map(told_text, listed or ())):
+            return True
         answers = {truth(self.compared(ast.Eq(), key, one) or PLAIN) for one in listed or ()}
         return True if True in answers else None if listed is None or None in answers else False
 
