@@ -31,7 +31,7 @@ from tests.helpers.places import FIXTURES
 from triton_mutlint.config.request import Request
 from triton_mutlint.source.discover import discover
 from triton_mutlint.source.load import load
-from triton_mutlint.verify import json_report
+from triton_mutlint.verify import formats
 from triton_mutlint.verify.model import Outcome, VerifyReport
 from triton_mutlint.verify.verifying import verify
 from triton_mutlint.verify.wire import Settings
@@ -149,11 +149,11 @@ def _run(sets: list[Set], options: argparse.Namespace) -> int:
         request = Request(one.arguments, one.cwd, spec=one.spec, use_spec=use_spec)
         report = verify(request, settings, options.out.parent / "reproducers", lambda *told: None)
         missed += sum(kernel.outcome is Outcome.FAILED for kernel in report.kernels)
-        done[one.name] = {**json_report.document(report), "reasons": dict(_reasons(report).most_common()),
+        done[one.name] = {**formats.as_document(report), "reasons": dict(_reasons(report).most_common()),
                           "seconds": round(time.monotonic() - started, 1)}
         options.out.write_text(json.dumps(done, indent=1), encoding="utf-8")
         options.out.with_suffix(".md").write_text(_tables(done), encoding="utf-8")
-        print(one.name, json_report.summary(report), f"{done[one.name]['seconds']} s", flush=True)  # noqa: T201
+        print(one.name, formats.summary(report), f"{done[one.name]['seconds']} s", flush=True)  # noqa: T201
     return int(missed > 0)
 
 

@@ -4,11 +4,26 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Generator
 from importlib.util import find_spec
 
 import pytest
 
+from triton_mutlint.process import forked
+
 os.environ["TRITON_MUTLINT_NO_CACHE"] = "1"  # those of the cache turn it on themselves
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """A run does its work in the process of its test, as where none can be forked: forking takes longer than most work.
+
+    Tests that are marked `apart` have a process for each task, as users do.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        if item.get_closest_marker("apart") is None:
+            patch.setattr(forked, "CAN_FORK", False)
+        return (yield)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

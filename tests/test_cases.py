@@ -21,6 +21,7 @@ from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.types import Stage, Status
 
 NEWEST = (3, 9)
+pytestmark = pytest.mark.apart  # as users run it, and no Triton that gives up over a kernel ends the tests
 # Kernels of the books that these versions cannot lower for want of an API; later ones lower all that are for them.
 UNABLE = {(3, 3): 49, (3, 4): 9, (3, 5): 2}
 # The block shapes of their descriptors are not guessed: they need a spec.

@@ -21,7 +21,7 @@ from triton_mutlint.spec.nodes import SpecError
 from triton_mutlint.types import Report, UsageError
 
 pytest.importorskip("triton")
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "fork"), reason="takes fork")]
+pytestmark = [pytest.mark.apart, pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "fork"), reason="takes fork")]
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 KERNEL = """import triton

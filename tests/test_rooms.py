@@ -9,7 +9,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import pytest
@@ -36,9 +36,14 @@ def modules() -> dict[str, Path]:
     return found
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imports(path: Path) -> Iterator[str]:
     """The modules of the package that a file imports when it runs, inside functions too; types alone are no import."""
-    pending: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    pending: list[ast.AST] = [tree_of(path)]
     while pending:
         node = pending.pop()
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
@@ -110,7 +115,7 @@ def test_no_file_and_no_folder_is_too_large() -> None:
 def test_no_class_has_the_name_of_another() -> None:
     found: dict[str, list[str]] = {}
     for name, path in modules().items():
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in tree_of(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 found.setdefault(node.name, []).append(name)
     assert {name: places for name, places in found.items() if len(places) > 1} == {}

@@ -11,6 +11,8 @@ from triton_mutlint.config.request import Request
 from triton_mutlint.run import run as engine
 from triton_mutlint.types import Report
 
+pytestmark = pytest.mark.apart
+
 HEAD = "import triton\nimport triton.language as tl\nfrom helper import put\n\nSIZE = tl.constexpr(4)\n\n"
 HELPER = "import triton\nimport triton.language as tl\n\n@triton.jit\ndef put(x, value):\n    tl.store(x, value)\n"
 FIRST = "@triton.jit\ndef first(x, n: tl.constexpr):\n    put(x + n, 1)\n\n"

@@ -15,6 +15,7 @@ from triton_mutlint.run import run as engine
 from triton_mutlint.types import Report
 
 pytest.importorskip("triton")
+pytestmark = pytest.mark.apart
 
 KERNEL = """import triton
 import triton.language as tl

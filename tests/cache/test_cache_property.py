@@ -15,6 +15,8 @@ from triton_mutlint.config.request import Request
 from triton_mutlint.process.inputs import recording
 from triton_mutlint.run import run as engine
 
+pytestmark = pytest.mark.apart
+
 STORES = ("tl.store(x + i, v)", "tl.store(y + i, v)", "pass", "put(x, v)", "put(y + WIDTH, v)", "other(x, y)",
           "tl.atomic_add(y, 1)", "if FLAG:\n        tl.store(x, v)")
 HELPERS = ("tl.store(p, v)", "tl.load(p)", "tl.atomic_max(p, 1)", "deep(p)")

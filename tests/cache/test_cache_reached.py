@@ -12,6 +12,8 @@ from triton_mutlint.config.request import Request
 from triton_mutlint.run import run as engine
 from triton_mutlint.types import Report
 
+pytestmark = pytest.mark.apart
+
 HEAD = "import functools\nimport triton\nimport triton.language as tl\n\n\n"
 HOOK = "@triton.jit\ndef hook(p):\n    {body}\n\n\n"
 KERNEL = "@triton.jit\ndef kernel(x):\n    {call}\n"

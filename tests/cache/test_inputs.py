@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,6 @@ from triton_mutlint.process.inputs import (
     Inputs,
     apart,
     note_file,
-    note_folder,
     note_name,
     read,
     recording,
@@ -33,7 +33,7 @@ def age(path: Path) -> None:
 def test_nothing_is_noted_unasked(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"x")
     assert read(tmp_path / "a") == b"x"
-    note_folder(tmp_path)
+    note_name(tmp_path)
     with recording() as found:
         pass
     assert (found.files, found.looks, found.variables) == ({}, {}, {})
@@ -101,8 +101,8 @@ def test_a_file_that_is_not_there_is_noted(tmp_path: Path) -> None:
 def test_a_folder_is_told_by_the_sources_and_folders_in_it(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("")
     with recording() as found:
-        note_folder(tmp_path)
-        note_folder(tmp_path / "missing")
+        note_name(tmp_path)
+        note_name(tmp_path / "missing")
 
     def holds() -> bool:
         return all(found_at(look) == there for look, there in found.looks.items())
@@ -173,7 +173,7 @@ def test_what_another_process_read_is_taken_in() -> None:
                 assert inner is not None
                 inner.files[name] = Stamp("2")
                 spoil()
-            told = unpack(pack(inner.shared()), Inputs)
+            told = unpack(pack(replace(inner, environment={})), Inputs)
             assert (set(told.files), told.spoiled, told.environment) == ({name}, 1, {})
             take_in(told)
         take_in(Inputs(files={"/a": Stamp("other")}))

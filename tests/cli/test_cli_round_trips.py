@@ -62,7 +62,7 @@ def test_snapshot_then_check(run: Run, capsys: pytest.CaptureFixture[str]) -> No
     put("a b.py", SCALE)
     put("sub/c.py", FILL, FILL.replace("fill", "fill_again"))
     assert run("snapshot", ".") == 0
-    assert capsys.readouterr().out == "triton-mutlint.snapshot: 3 kernels, 3 of this run\n"
+    assert capsys.readouterr().out == "triton-mutlint.snapshot written: 3 kernels, 3 of them from this run\n"
     first = Path("triton-mutlint.snapshot").read_bytes()
     assert run("--check-snapshot", "--fail-on", "info", ".") == 0
     assert run("snapshot", ".") == 0

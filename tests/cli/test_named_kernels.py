@@ -50,6 +50,24 @@ def lint(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict
     return status, json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.parametrize("name", ["a::fill_op", "fill_op"])
+def test_an_op_can_be_named(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = Path("k.py").read_text().replace("a::fill", "a::fill_op") + """
+
+@torch.library.custom_op("a::other", mutates_args=())
+def other_op(out: torch.Tensor) -> None:
+    fill[(1,)](out)
+"""
+    Path("ops.py").write_text(text)
+    _, report = lint(capsys, f"ops.py::{name}")
+    assert ([op["name"] for op in report["ops"]], report["kernels"]) == (["a::fill_op"], [])
+    assert [finding["rule"] for finding in report["findings"]] == ["TML103"]
+    _, same = lint(capsys, f"ops:{name}")
+    assert same == report
+    _, none = lint(capsys, "ops.py::a::flil")
+    assert none["findings"][0]["message"] == "ops.py defines no kernel `a::flil`"
+
+
 def test_a_kernel_that_does_not_exist_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     status, report = lint(capsys, "k.py::file")
     assert (status, report["kernels"]) == (1, [])

@@ -80,14 +80,14 @@ def test_a_command_is_told_from_a_path(arguments: list[str], said: str, capsys: 
 
 @pytest.mark.parametrize("path", ["chekc.py", "src/chekc", "kernels"])
 def test_a_path_that_is_not_there_is_a_path(path: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert boundary.run([path]) == boundary.run(["check", path]) == boundary.run(["check", "chekc"]) == 1
-    assert f"no such file or directory: {path}" in capsys.readouterr().out
+    assert boundary.run([path]) == boundary.run(["check", path]) == boundary.run(["check", "chekc"]) == 2
+    assert f"error: no such file or directory: {path}" in capsys.readouterr().err
 
 
 def test_a_file_of_a_like_name_is_meant_before_a_command(capsys: pytest.CaptureFixture[str]) -> None:
     Path("rulez").mkdir()
-    assert boundary.run(["rulezz"]) == 1
-    assert "did you mean rulez?" in capsys.readouterr().out
+    assert boundary.run(["rulezz"]) == 2
+    assert "did you mean rulez?" in capsys.readouterr().err
 
 
 def test_helpers_alone_are_counted(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.helpers.cli_shell import Shell, Stream
 from triton_mutlint.cli.app import cli
-from triton_mutlint.cli.rule import folded
+from triton_mutlint.cli.rules import folded
 from triton_mutlint.cli.shell.output import fitted
 from triton_mutlint.rules import RULES
 

@@ -194,7 +194,7 @@ def test_selectors() -> None:
 
 
 def test_a_number_without_a_rule_is_not_taken_for_another() -> None:
-    with pytest.raises(ValueError, match=r"'TML999' is no rule$"):
+    with pytest.raises(ValueError, match=r"'TML999' is no rule; `triton-mutlint rules` lists them$"):
         read_selector("TML999", KNOWN)
 
 

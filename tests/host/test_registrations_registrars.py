@@ -43,15 +43,14 @@ def test_what_a_registrar_does_with_its_parameters_is_read_from_its_code(tmp_pat
         short = functools.partial(direct, target_lib=other, mutates_args=["x"])
         short(op_name="shortened", op_func=f)
         direct(**{"op_name": "unpacked", "op_func": f})
-        direct("starred", f, *ARGUMENTS)
     """, utils=DIRECT)
     assert shown(ops) == [
         ("mine::left_out", "registrar", (), ["f"]), ("mine::none", "registrar", (), ["f"]),
         ("mine::named", "registrar", ("out",), ["f"]), ("mine::by_position", "registrar", ("x",), ["f"]),
         ("other::elsewhere", "registrar", ("out",), ["f"]), ("other::shortened", "registrar", ("x",), ["f"]),
-        ("mine::unpacked", "registrar", (), ["f"]), ("mine::starred", "registrar", None, ["f"]),
+        ("mine::unpacked", "registrar", (), ["f"]),
     ]  # fmt: skip
-    assert [op.declaration.stated for op in ops] == [False, False, True, True, True, True, False, False]
+    assert [op.declaration.stated for op in ops] == [False, False, True, True, True, True, False]
     assert ops[0].location.line == ops[0].declaration.place.line == FIRST + 4
     assert (ops[2].declaration.span, ops[0].declaration.span) == ((FIRST + 6, 48, FIRST + 6, 55), None)
 

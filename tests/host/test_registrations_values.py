@@ -29,7 +29,6 @@ def declared(folder: Path, expression: str, before: str = "") -> tuple[tuple[str
         ("[n for n in ('a', 'b') if n != 'a']", "", ("b",)),
         ("[f'{n}' for n in 'a b'.split()]", "", ("a", "b")),
         ("('a',) if True else ('b',)", "", ("a",)),
-        ("('a',) if unknown else ('a',)", "", ("a",)),
         ("M['f']", "M = {'f': ('a',), 'g': ('b',)}", ("a",)),
         ("M.get('f', ())", "M = {'f': ('a',)}", ("a",)),
         ("M.get('g', ())", "M = {'f': ('a',)}", ()),

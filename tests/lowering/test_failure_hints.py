@@ -218,8 +218,8 @@ def test_what_an_old_triton_does_not_compile_is_not_only_a_matter_of_arguments(t
     [
         ("x, n", "i = 0\n    while i < n:\n        if i == 3:\n            return\n        i += 1", "such a statement"),
         ("x, n", "kernel(x, n)", "such a statement"),
-        ("x", "tl.store(x, 'x' + 1)", "computed from none"),
-        ("x", "tl.store(x + tl.arange(0, 100), 1)", "computed from none"),
+        ("x", "tl.store(x, 'x' + 1)", "the line depends on none"),
+        ("x", "tl.store(x + tl.arange(0, 100), 1)", "the line depends on none"),
         ("x, C: tl.constexpr", "while C > 5000:\n        tl.store(x, 1)", "a constexpr stands where"),
     ],
 )

@@ -121,7 +121,7 @@ def test_an_entry_of_two_kernels_takes_launches_of_one(file: Path) -> None:
 
 def test_torn_lines_and_files_that_are_gone_are_left_out(file: Path) -> None:
     text = _note(file) + _note(file)[:40] + "\n" + _note(file.parent / "gone.py") + "[]\n"
-    assert [place.file for place in read_notes(text)] == [file]
+    assert [place.file for place in read_notes(text)[0]] == [file]
 
 
 def test_all_types_are_listed(file: Path) -> None:

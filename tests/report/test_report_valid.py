@@ -21,6 +21,7 @@ from triton_mutlint.report.options import RenderOptions, SourceLines
 from triton_mutlint.types import Report
 
 RULES = FIXTURES / "rules"
+pytestmark = pytest.mark.apart  # one of the fixtures ends its process
 NAMES = [*SAMPLES, *(f"{name} and worse" for name in SAMPLES), "fixtures"]
 
 

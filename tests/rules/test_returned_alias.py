@@ -17,7 +17,16 @@ from torch import Tensor
 from torch.library import custom_op
 
 
-def choose(x, fresh):
+def kept(made={}):
+    return made
+
+
+class Kept:
+    def __init__(self, give):
+        self.give = give
+
+
+def choose(x, fresh=False):
     return torch.empty_like(x) if fresh else x
 
 
@@ -34,6 +43,7 @@ def f(x: Tensor, y: Tensor, n: int) -> Tensor:
     ("return choose(x, n)", [Severity.WARNING]),
     ("return x.contiguous()", [Severity.WARNING]),
     ("out = x[:n]\n    return out.clone() if out is x else out + 1", []),
+    ("k = kept().get(1)\n    if k:\n        return k.give(x)\n    kept()[1] = Kept(choose)\n    return x * 2", []),
     ("return outside(x, y)", []),
     ("return outside(x, y).view(-1)", []),
 ])  # fmt: skip

@@ -99,7 +99,7 @@ def test_the_rule_fires_exactly_where_tuning_corrupts(rerun: Rerun, hooks: tuple
         truth = tuned(body, start, restore_value=list(restore), reset_to_zero=list(reset), **given)
         declared = {"restore_value": restore, "reset_to_zero": reset, **{f"has_{hook}": True for hook in hooks}}
         errors = found(rerun, **declared)
-        replaced = [f for f in errors if "replaces" in f.message]
+        replaced = [f for f in errors if "takes the place of" in f.message]
         if not hooks:
             assert bool(errors) == (truth != once.value), (restore, reset, truth)
         elif rerun is Rerun.SAFE:

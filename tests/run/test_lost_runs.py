@@ -126,6 +126,7 @@ def test_an_op_of_another_gpu_is_no_crash(tmp_path: Path) -> None:
     assert "is not known for this target" in finding["message"]
 
 
+@pytest.mark.apart
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_op_whose_process_dies_while_it_is_followed_is_unknown_and_the_others_are_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int,

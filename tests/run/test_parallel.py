@@ -21,7 +21,7 @@ from triton_mutlint.run import run as engine
 
 CASES = FIXTURES / "cases"
 KERNELS = sorted((CASES / "kernels").glob("[a-d]*.py"))
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="takes fork")
+pytestmark = [pytest.mark.apart, pytest.mark.skipif(not hasattr(os, "fork"), reason="takes fork")]
 
 
 class Told:
@@ -141,7 +141,7 @@ from pathlib import Path
 from triton_mutlint.config.request import Request
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.run import sources_of
-from triton_mutlint.run.workers import Part, Reported
+from triton_mutlint.run.workers import At, Part
 request = Request(("kernels/alias_params.py",), Path(sys.argv[1]), use_spec=False, targets=("cuda:90",))
 (source,), _ = sources_of(request)
 run = Run(request, lambda *_: None)
@@ -149,7 +149,7 @@ run.check([source])
 run.warm_up()
 before = set(sys.modules)
 steps = list(run.steps(source, Part(0)))
-assert [step.report.mutated for step in steps if isinstance(step, Reported)], steps
+assert [step.report.mutated for step in steps if isinstance(step, At) and step.report], steps
 print(*sorted(name for name in set(sys.modules) - before if name.startswith("triton")))
 """
 

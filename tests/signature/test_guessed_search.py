@@ -108,6 +108,7 @@ def k(x, y, N: tl.constexpr):
     assert set(found.unknown) == unknown
 
 
+@pytest.mark.apart
 def test_a_kernel_that_ends_its_process_is_analysed_with_the_guesses_of_its_plan_alone(tmp_path: Path) -> None:
     text = """
         @triton.jit

@@ -15,7 +15,7 @@ from triton_mutlint.lowering import triton_api
 from triton_mutlint.run.run import run
 from triton_mutlint.types import KernelReport, Mutation
 
-pytestmark = pytest.mark.both
+pytestmark = [pytest.mark.apart, pytest.mark.both]
 
 KERNELS = FIXTURES / "guessed" / "kernels.py"
 WRITES = {m[2]: frozenset(m[1].split()) for m in re.finditer(

@@ -1,7 +1,8 @@
-"""A constant that a function of the file may set before another launch decides no verdict silently."""
+"""What other code may set before a launch decides no verdict silently."""
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,69 @@ def test_what_another_launch_may_find_is_not_known(
 
 def test_the_reason_names_the_constant(tmp_path: Path) -> None:
     (op,) = report(tmp_path, "saves").unanalyzable_ops
-    assert op.reason == "whether it is reached depends on `SAVE`, which a function of the file sets by `global`"
+    assert op.reason == "whether it is reached may depend on `SAVE`, which may be set before a launch"
     assert op.location is not None
     assert op.location.line == FILE.splitlines().index("        tl.store(lse, 2.0)") + 1
+
+
+HEAD = "import triton\nimport triton.language as tl\nimport settings\n"
+STORING = """
+@triton.jit
+def k(out, extra{}):
+    if {}:
+        tl.store(extra, 1)
+    tl.store(out, 2)
+"""
+BY_ATTRIBUTE = STORING.format("", "settings.SAVE")
+COMPUTED = "SAVE = tl.constexpr('save' in settings.MODES)\n" + STORING.format("", "SAVE")
+BY_FUNCTION = """
+MODES = {'save': 0}
+def enable():
+    MODES['save'] = 1
+@triton.constexpr_function
+def saves():
+    return MODES['save']
+""" + STORING.format("", "saves()")
+BY_HEURISTIC = """
+MODES = {'save': 0}
+def enable():
+    MODES.update(save=1)
+@triton.heuristics({'SAVE': lambda args: MODES['save']})
+""" + STORING.format(", SAVE: tl.constexpr", "SAVE").lstrip()
+BY_CONFIG = """
+CONFIGS = [triton.Config({'SAVE': 0})]
+def more():
+    CONFIGS.append(triton.Config({'SAVE': 1}))
+@triton.autotune(CONFIGS, key=[])
+""" + STORING.format(", SAVE: tl.constexpr", "SAVE").lstrip()
+MADE = "def make(save=False):\n    kept = tl.constexpr(save)\n" + textwrap.indent(
+    STORING.format("", "kept") + "return k\n", "    ")
+
+
+@pytest.mark.parametrize(("kernel", "other", "unknown"), [
+    (BY_ATTRIBUTE, "", ()),
+    (BY_ATTRIBUTE, "import settings\n\n\ndef enable():\n    settings.SAVE = True\n", ("extra",)),
+    (BY_ATTRIBUTE, "from elsewhere import settings\nsettings.SAVE = True\n", ("extra",)),
+    (BY_ATTRIBUTE, "import settings\nsetattr(settings, 'SAVE', 1)\n", ("extra",)),
+    (BY_ATTRIBUTE, "import settings\nprint(settings.SAVE == 1)\n", ()),
+    (COMPUTED, "from settings import MODES\nMODES.append('save')\n", ("extra",)),
+    (COMPUTED, "from settings import MODES\nprint(MODES.count('save'))\n", ()),
+    (BY_FUNCTION, "", ("extra",)),
+    (BY_HEURISTIC, "", ("extra",)),
+    (BY_CONFIG, "", ("extra",)),
+    (MADE, "", ("extra",)),
+    (MADE + "\n\nnamed = make(False)\n", "", ()),
+])
+def test_other_code_may_set_it(tmp_path: Path, kernel: str, other: str, unknown: tuple[str, ...]) -> None:
+    (tmp_path / "settings.py").write_text("SAVE = False\nMODES = ['load']\n", encoding="utf-8")
+    (tmp_path / "other.py").write_text(other, encoding="utf-8")
+    (tmp_path / "k.py").write_text(HEAD + kernel, encoding="utf-8")
+    (found,) = run(Request(("k.py",), tmp_path, use_spec=False, targets=("cuda:90",))).kernels
+    assert (found.failure, found.mutated, found.unknown) == (None, ("out",), unknown)
+
+
+def test_what_the_file_itself_sets_is_known(tmp_path: Path) -> None:
+    (tmp_path / "settings.py").write_text("SAVE = False\n", encoding="utf-8")
+    (tmp_path / "k.py").write_text(HEAD + "settings.SAVE = True\n\n\n" + BY_ATTRIBUTE, encoding="utf-8")
+    (found,) = run(Request(("k.py",), tmp_path, use_spec=False, targets=("cuda:90",))).kernels
+    assert (found.mutated, found.unknown) == (("out", "extra"), ())

@@ -101,6 +101,7 @@ def test_a_factory_whose_call_gives_nothing(load_text) -> None:
     assert failure.hint == "give `depth` in the spec under `globals:` (a function of the file as `{ref: name}`)"
 
 
+@pytest.mark.apart
 def test_memory_is_bounded(tmp_path: Path) -> None:
     text = "import triton\nimport triton.language as tl\nN = tl.constexpr(len(bytearray(1 << 34)))\n"
     (tmp_path / "kernels.py").write_text(text + textwrap.dedent(_KERNELS), encoding="utf-8")

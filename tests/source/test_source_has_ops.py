@@ -157,8 +157,8 @@ TORCH = "from torch.library import custom_op as op\n\n\ndef keep(name, function)
     (USED.replace("mine.registry", ".mine.registry").replace("register_op\n\n", "(  # why\n    register_op as r)\n\n"),
      TORCH, {"use.py", "parts.py", "registry.py"}),
 ])
-def test_a_registry_that_leads_nowhere_registers_nothing(tmp_path: Path, use: str, parts: str, read: set[str]) -> None:
-    """A name that only sounds like a registrar's counts where torch's words are found by following imports."""
+def test_a_registry_that_passes_nothing_on_is_none(tmp_path: Path, use: str, parts: str, read: set[str]) -> None:
+    """A name that only sounds like a registrar's counts where what it is given is passed on to torch."""
     (tmp_path / "mine").mkdir()
     for name, text in (("use", use), ("mine/__init__", ""), ("mine/registry", OWN), ("mine/parts", parts)):
         (tmp_path / f"{name}.py").write_text(text)

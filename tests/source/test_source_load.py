@@ -510,34 +510,15 @@ def test_every_way_to_bind_a_name(load_text, write, binding: str) -> None:
 @pytest.mark.parametrize(
     ("expression", "reason"),
     [
-        ("os.fork()", "os.fork is not run while a file is loaded"),
-        ("os._exit(7)", "os._exit is not run while a file is loaded"),
-        ("os.abort()", "os.abort is not run while a file is loaded"),
-        ("os.system('true')", "os.system is not run while a file is loaded"),
-        *((f"{call} or 3", f"{event} is not run while a file is loaded") for call, event in [
-            ("os.remove('{here}')", "os.remove"), ("os.rename('{here}', 'there')", "os.rename"),
-            ("os.truncate('{here}', 0)", "os.truncate"), ("os.chmod('{here}', 0)", "os.chmod"),
-            ("os.symlink('{here}', 'there')", "os.symlink"), ("os.makedirs('there/it/is')", "os.mkdir"),
-            ("os.mkfifo('there')", "os.mkfifo"), ("os.utime('{here}')", "os.utime"), ("os.chdir('/')", "os.chdir"),
-            ("pathlib.Path('{here}').unlink()", "os.remove"), ("posix.unlink('{here}')", "os.remove"),
-        ]),
-        *((f"{call} or 3", "{here}: nothing is written while a file is loaded") for call in [
-            "open('{here}', 'w')", "open('{here}', 'r+')", "os.open('{here}', os.O_WRONLY)", "io.FileIO('{here}', 'a')",
-            "pathlib.Path('{here}').write_text('')", "pathlib.Path('{here}').touch()",
-        ]),
         ("signal.alarm(1)", "`signal.alarm`, which is not run while a file is loaded"),
         ("torch.ones(3).sum()", "`torch.ones`, which is not imported while a file is loaded"),
     ],
 )
-def test_what_a_file_may_not_do_is_said_as_it_is(load_text, tmp_path: Path, expression: str, reason: str) -> None:
-    here = tmp_path / "here"
-    here.write_text("as it was")
-    expression, reason = expression.replace("{here}", str(here)), reason.replace("{here}", str(here))
-    constant = f"import io, os, pathlib, posix, signal, torch\nS = tl.constexpr(int({expression}))\n"
+def test_what_a_file_may_not_do_is_said_as_it_is(load_text, expression: str, reason: str) -> None:
+    constant = f"import signal, torch\nS = tl.constexpr(int({expression}))\n"
     result = load_text(f"{constant}@triton.jit\ndef k(x):\n    tl.store(x, S)\n")
     ((_, failure),) = result.failures
     assert reason in failure.message
-    assert here.read_text() == "as it was"
 
 
 def test_a_constant_that_sleeps_is_not_waited_for(load_text) -> None:

@@ -11,14 +11,14 @@ import pytest
 from tests.helpers.places import FIXTURES
 from triton_mutlint.config.request import Request
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.verify import json_report, text
-from triton_mutlint.verify.model import Agreement, KernelOutcome, Outcome, VerifyReport
+from triton_mutlint.verify import formats, text
+from triton_mutlint.verify.model import Agreement, Outcome, Verified, VerifyReport
 from triton_mutlint.verify.verifying import verify
 from triton_mutlint.verify.wire import Settings
 
 pytestmark = pytest.mark.torch
 FOLDER = FIXTURES / "verify"
-SCHEMA = json.loads((Path(json_report.__file__).parent / "schema.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads((Path(formats.__file__).parent / "schema.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def report() -> VerifyReport:
     return verify(Request(("awkward.py",), FOLDER), settings, None, lambda *told: None)
 
 
-def _kernel(report: VerifyReport, name: str) -> KernelOutcome:
+def _kernel(report: VerifyReport, name: str) -> Verified:
     return next(k for k in report.kernels if k.name == name)
 
 
@@ -88,7 +88,7 @@ def test_the_script_around_them_does_not_run(report: VerifyReport) -> None:
 
 
 def test_the_json_report_fits_its_schema(report: VerifyReport) -> None:
-    document = json.loads(json_report.render(report))
+    document = json.loads(formats.as_json(report))
     jsonschema.validate(document, SCHEMA)
     assert document["summary"]["missed"] == 0
 

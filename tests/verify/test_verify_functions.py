@@ -11,14 +11,14 @@ import pytest
 
 from tests.helpers.places import FIXTURES
 from triton_mutlint.config.request import Request
-from triton_mutlint.verify.model import Agreement, OpOutcome, Outcome
+from triton_mutlint.verify.model import Agreement, Outcome, Verified
 from triton_mutlint.verify.wire import Settings
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
 
 @lru_cache
-def _functions() -> dict[str, OpOutcome]:
+def _functions() -> dict[str, Verified]:
     from triton_mutlint.verify.ops.verifying import verify_ops
 
     request = Request(("functions.py", "functions.py:Plain"), FIXTURES / "verify", use_spec=False)
@@ -26,7 +26,7 @@ def _functions() -> dict[str, OpOutcome]:
     return {op.name.rpartition(":")[2]: op for op in report.ops}
 
 
-def _seen(op: OpOutcome) -> dict[str, Any]:
+def _seen(op: Verified) -> dict[str, Any]:
     return {a.name: "backward" if a.in_backward else "forward" for a in op.parameters if a.seen}
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from triton_mutlint.kernel_source.dtypes import FLOATS, INTEGERS
 from triton_mutlint.types import ScalarType
-from triton_mutlint.verify.wire import FILLS
+from triton_mutlint.verify.wire import FILLS, RefusedError
 
 pytestmark = pytest.mark.torch
 
@@ -59,3 +59,17 @@ def test_lengths_and_beginnings_are_told_by_their_names(made: ModuleType, torch:
     pairs = made.filled("i32", 6, "ramp", 1, "chunk_indices", 5).view(torch.int32)
     assert (begins.tolist(), lengths.tolist(), pairs.tolist()) == ([0, 32, 64, 96], [5, 5, 5], [0, 0, 1, 0, 0, 0])
     assert made.filled("i32", 4, "zeros", 1, "cu_seqlens", 32).view(torch.int32).tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(("element", "given", "expected"), [
+    ("fp16", [0.5, 2], [0.5, 2.0, 0.5]), ("i8", [-1], [-1, -1, -1]), ("u8", 200, [200, 200, 200]),
+    ("i1", [0, 1], [False, True, False]),
+])
+def test_what_a_spec_lists_is_repeated(made: ModuleType, element: str, given: object, expected: list[float]) -> None:
+    found = made.given_values(element, 3, given, 0, "x")
+    assert found.view(made.torch_dtype(element)).tolist() == expected
+
+
+def test_values_that_an_element_cannot_hold_are_refused(made: ModuleType) -> None:
+    with pytest.raises(RefusedError, match="x cannot hold these values"):
+        made.given_values("i8", 3, [300], 0, "x")

@@ -8,8 +8,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 from triton_mutlint.verify.ops.arguments import OpParameter, cases, made, parameters  # noqa: E402
-from triton_mutlint.verify.ops.wire import Case, OpJob, Words  # noqa: E402
 from triton_mutlint.verify.running.memory import RunMemory  # noqa: E402
+from triton_mutlint.verify.wire import Case, OpJob, Words  # noqa: E402
 
 pytestmark = pytest.mark.torch
 X = OpParameter("x", "Tensor", False, False, None)
@@ -19,17 +19,15 @@ STEPS = OpParameter("steps", "int", False, False, "1")
 
 
 def _job(**changes: object) -> OpJob:
-    return OpJob("lib::f", "ops", (), "ops.py", 1, (), **changes)  # type: ignore[arg-type]
+    return OpJob(name="lib::f", module="ops", roots=(), display="ops.py", line=1, runs=(), **changes)  # type: ignore[arg-type]
 
 
 def _tried(job: OpJob, takes: list[OpParameter], takes_all: bool = True) -> list[Case]:
-    tried = cases(job, takes)
-    found = [next(tried)]
-    for _ in range(60):
-        try:
-            found.append(tried.send(takes_all))
-        except StopIteration:
-            break
+    found: list[Case] = []
+    taken: list[Case] = []
+    for case in islice(cases(job, takes, taken), 61):
+        found.append(case)
+        taken += [case] * takes_all
     return found
 
 

@@ -29,12 +29,11 @@ from triton_mutlint.types import (
     SourceFile,
     UsageError,
 )
-from triton_mutlint.verify import json_report, junit, text
-from triton_mutlint.verify.model import Agreement, OpOutcome, Outcome, VerifyReport
-from triton_mutlint.verify.ops.judging import outcome_of
-from triton_mutlint.verify.ops.subjects import OpSubject, importable, is_wanted, named, subject_of, words
-from triton_mutlint.verify.ops.wire import FAKE, OpJob, OpRun
-from triton_mutlint.verify.wire import Finished, RunResult, Settings
+from triton_mutlint.verify import formats, text
+from triton_mutlint.verify.model import Agreement, Outcome, Subject, Verified, VerifyReport
+from triton_mutlint.verify.ops.subjects import importable, named, subject_of, words
+from triton_mutlint.verify.ops.verifying import outcome_of
+from triton_mutlint.verify.wire import EAGER, FAKE, Finished, OpJob, RunResult, Settings
 
 HERE = Location("ops.py", 3)
 PLACES = (("/project/ops.py", 8),)
@@ -55,11 +54,6 @@ def test_what_an_argument_names(tmp_path: Path) -> None:
         named("pkg.nothing:rope", tmp_path)
     assert importable(tmp_path / "pkg" / "ops.py") == (tmp_path, "pkg.ops")
     assert importable(tmp_path / "pkg" / "__init__.py") == (tmp_path, "pkg")
-
-
-@pytest.mark.parametrize(("wanted", "is_it"), [("", True), ("lib::rope", True), ("rope", True), ("lib", False)])
-def test_which_op_is_meant(wanted: str, is_it: bool) -> None:
-    assert is_wanted("lib::rope", wanted) is is_it
 
 
 def test_words_are_what_the_function_compares_with(tmp_path: Path) -> None:
@@ -96,12 +90,12 @@ def test_the_spec_says_what_ops_are_called_with(tmp_path: Path) -> None:
 
 
 def _judged(result: RunResult, mutation: OpMutation = OpMutation.WRITTEN, declared: tuple[str, ...] | None = ("x",),
-            *, returned: bool = False, **options: Any) -> OpOutcome:
+            *, returned: bool = False, **options: Any) -> Verified:
     argument = OpArgument("x", 0, mutation, (HostEffect(Location("ops.py", 8), "it writes"),), returned)
     op = OpReport("lib::f", "custom_op", HERE, Declaration(declared, HERE), (argument,), **options)
-    runs = (OpRun(), OpRun(FAKE), OpRun("export"))
-    job = OpJob("lib::f", "ops", ("/project",), "ops.py", 3, runs, PLACES)
-    return outcome_of(OpSubject(op, job), Finished((result,)), "cpu")
+    job = OpJob(name="lib::f", module="ops", roots=("/project",), display="ops.py", line=3,
+                runs=(EAGER, FAKE, "export"), places=PLACES)
+    return outcome_of(Subject(op, job), Finished((result,)), "cpu")
 
 
 GIVEN = {"x": "*fp32[33]"}
@@ -161,14 +155,14 @@ def test_errors_of_paths_are_named_with_their_rule(run: int, message: str, optio
 
 @pytest.mark.parametrize("outcome", [
     _judged(WRITES, declared=()), _judged(NOTHING), _judged(RunResult(1, "differs", "other strides")),
-    outcome_of(OpSubject(OpReport("lib::g", "jax", HERE, Declaration((), HERE)), refused="of jax"), None, "cpu"),
+    outcome_of(Subject(OpReport("lib::g", "jax", HERE, Declaration((), HERE)), refused="of jax"), None, "cpu"),
 ], ids=["undeclared", "unseen", "fake", "not run"])
-def test_reports(outcome: OpOutcome) -> None:
+def test_reports(outcome: Verified) -> None:
     report = VerifyReport("cpu", "3.7.1", ops=(outcome,))
-    document = json.loads(json_report.render(report))
+    document = json.loads(formats.as_json(report))
     validate(document, json.loads((ROOT / "triton_mutlint/verify/schema.json").read_text()))
     assert document["summary"]["ops"] == 1
-    case = ET.fromstring(junit.render(report)).find(".//testcase")  # noqa: S314 - our own
+    case = ET.fromstring(formats.as_junit(report)).find(".//testcase")  # noqa: S314 - our own
     assert case is not None
     assert (case.find("failure") is not None) is (outcome.outcome is Outcome.FAILED)
     shown = text.render(report, RenderOptions(width=100))
@@ -180,7 +174,7 @@ def test_reports(outcome: OpOutcome) -> None:
 
 
 @lru_cache
-def _planted() -> dict[str, OpOutcome]:
+def _planted() -> dict[str, Verified]:
     from triton_mutlint.verify.ops.verifying import verify_ops
 
     request = Request(("planted_ops.py",), FIXTURES / "verify", use_spec=False)

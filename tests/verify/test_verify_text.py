@@ -2,12 +2,12 @@
 
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.types import Location, Mutation
-from triton_mutlint.verify.model import Agreement, KernelOutcome, Outcome, ParameterOutcome, VerifyReport
+from triton_mutlint.verify.model import Agreement, Outcome, ParameterOutcome, Verified, VerifyReport
 from triton_mutlint.verify.text import render
 
 
 def said(*parameters: ParameterOutcome) -> list[str]:
-    kernel = KernelOutcome("k", Location("a.py", 3, 1), Outcome.RAN, "cpu", parameters, runs=4, compared=4)
+    kernel = Verified("k", Location("a.py", 3, 1), Outcome.RAN, "cpu", parameters, runs=4, compared=4)
     return render(VerifyReport("cpu", "3.9.0", (kernel,)), RenderOptions(width=80)).splitlines()
 
 

@@ -23,7 +23,7 @@ COMMANDS = {
     "ir": ("triton_mutlint.cli.ir", "Print what Triton makes of a kernel, with the lines marked that write."),
     "cache": ("triton_mutlint.cli.cache", "Say where results are kept between runs, or remove them."),
     "rules": ("triton_mutlint.cli.rules", "List the rules."),
-    "rule": ("triton_mutlint.cli.rule", "Explain one rule."),
+    "rule": ("triton_mutlint.cli.rules:rule", "Explain one rule."),
     "config": ("triton_mutlint.cli.config", "Show the settings in force and where each came from."),
     "completion": ("triton_mutlint.cli.completion", "Print a shell's completion script."),
 }
@@ -46,7 +46,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(COMMANDS[cmd_name][0]).command
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), name or "command")
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -88,7 +89,7 @@ class _Commands(click.Group):
 def cli() -> None:
     """Say which parameters each Triton kernel may write, and compare that with what is declared.
 
-    PATH is a file, a folder, path.py::kernel, module:kernel, or - for standard input.
+    PATH is a file, a folder, path.py::kernel (or ::op), module:kernel, or - for standard input.
 
     Exit code: 0 nothing at or above --fail-on, 1 findings, 2 usage, configuration or internal error.
     """

@@ -68,7 +68,7 @@ def _formats(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
 @click.option("--fix", is_flag=True, help="Correct what can be corrected; report the rest.")
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing.")
 @click.option("--run", "run_ops", is_flag=True,
-              help="Before a name leaves an op's declaration, run the op on made-up arguments: imports its module.")
+              help="Take a name out of an op's declaration only if runs of the op confirm it: imports its module.")
 @click.option("--fail-on", type=click.Choice(FAIL_LEVELS), help="Least severity that makes the exit code 1 (error).")
 @click.option("--exit-zero", is_flag=True, help="End with exit code 0 whatever is found.")
 @click.option("--format", "formats", multiple=True, metavar="NAME[=FILE]", shell_complete=_formats,
@@ -89,7 +89,7 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
     if options["update_baseline"] and config.baseline is None:
         raise click.UsageError("--update-baseline needs a file to write: --baseline FILE, or `baseline` in the "
                                "configuration")
-    request = asked(paths, config, options)
+    request = asked(paths, options, config)
     written = [file for _, file in outputs]
     for file in [*written, config.baseline] if options["update_baseline"] else written:
         if file is not None:

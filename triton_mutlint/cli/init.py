@@ -14,13 +14,13 @@ from typing import Any
 import click
 
 from triton_mutlint.basics import plural, unified
-from triton_mutlint.cli.shell.asked import CONTEXT, asked, config_in_force, shared
+from triton_mutlint.cli.shell.asked import CONTEXT, asked, shared
 from triton_mutlint.cli.shell.output import Progress, check_writable, fitted, tell, write_stdout
 from triton_mutlint.config.request import Request
 from triton_mutlint.contracts.declarations import declaration_of
 from triton_mutlint.process.writing import write_file
 from triton_mutlint.run.lint import Question, Run
-from triton_mutlint.run.run import compiling, sources_of
+from triton_mutlint.run.run import Failures, compiling, sources_of
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.spec.as_yaml import HEADER, WrittenEntry, entry_lines, key_text
 from triton_mutlint.spec.entries import Draft, EntrySubject, Settled, draft, verdict_comments
@@ -38,20 +38,10 @@ from triton_mutlint.types import (
 )
 
 
-@dataclass(frozen=True)
-class InitResult:
-    """What becomes of each spec file, the arguments that could not be read, and how many files could not be loaded.
+def init(request: Request, to: Path | None, progress: Progress) -> tuple[list[SpecChange], Failures]:
+    """The specs that hold for the files of `request`, completed, and the arguments that could not be read.
 
-    The remarks of the changes say why those could not.
-    """
-
-    changes: tuple[SpecChange, ...]
-    failures: tuple[tuple[str, Failure], ...] = ()
-    unloaded: int = 0
-
-
-def init(request: Request, to: Path | None, progress: Progress) -> InitResult:
-    """The specs that hold for the files of `request`, completed; writes nothing.
+    Nothing is written.
 
     `to` is the one spec file to complete or begin; without it each file's own is, else one at its
     project's root. Raises UsageError for a spec that cannot be used.
@@ -77,8 +67,7 @@ def init(request: Request, to: Path | None, progress: Progress) -> InitResult:
         files = run.files(sources, request.jobs, Question(ask, Draft))
         for file in files:
             by_place.setdefault(places[file.source.path], []).append(file)
-        changes = tuple(SpecChange(run, path, own).made() for path, own in by_place.items())
-    return InitResult(changes, failures, sum(file.failure is not None for file in files))
+        return [SpecChange(run, path, own).made() for path, own in by_place.items()], failures
 
 
 def _destinations(sources: Sequence[SourceFile]) -> Iterator[Path]:
@@ -238,14 +227,14 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
         raise click.UsageError("--stdout and --dry-run contradict each other")
     if "-" in paths:
         raise click.UsageError("a spec names files: standard input (-) has none; --spec - prints the spec")
-    request = asked(paths, config_in_force(options), options)
+    request = asked(paths, options)
     to = request.spec if options["to"] is None or str(options["to"]) == "-" else options["to"]
     with Progress() as progress:
-        result = init(request, to, progress)
-    if printed and len(result.changes) > 1:
-        names = ", ".join(change.display for change in result.changes)
-        raise click.UsageError(f"the files have {len(result.changes)} specs ({names}); print one at a time")
-    for change in result.changes:
+        changes, failures = init(request, to, progress)
+    if printed and len(changes) > 1:
+        names = ", ".join(change.display for change in changes)
+        raise click.UsageError(f"the files have {len(changes)} specs ({names}); print one at a time")
+    for change in changes:
         if printed:
             write_stdout(change.new)
         elif options["dry_run"]:
@@ -254,20 +243,16 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
         elif change.new != (change.old or ""):
             check_writable(change.path)
             write_file(change.path, change.new, within=request.cwd)
-    _report(result, written=not (printed or options["dry_run"]))
-    return int(bool(result.failures) or result.unloaded > 0)
-
-
-def _report(result: InitResult, *, written: bool) -> None:
-    """Says what was done; on standard error where standard output holds the spec or the diff."""
-    lines = [line for change in result.changes for line in _summary(change, written=written)]
+    written = not (printed or options["dry_run"])
+    lines = [line for change in changes for line in _summary(change, written=written)]
     text = "".join(f"{line}\n" for line in lines or ["no kernels found"])
     if written:
         write_stdout(fitted(text, sys.stdout))
-    else:
+    else:  # standard output holds the spec or the diff
         tell(text)
-    for name, failure in result.failures:
+    for name, failure in failures:
         tell(f"{name}: {failure.message}")
+    return int(bool(failures) or any(file.failure for change in changes for file in change.files))
 
 
 def _summary(change: SpecChange, *, written: bool) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from triton_mutlint.cli.shell.asked import CONTEXT, asked, config_in_force, files, refuse_stdin, shared
+from triton_mutlint.cli.shell.asked import CONTEXT, asked, files, refuse_stdin, shared
 from triton_mutlint.cli.shell.output import Progress, fitted, write_stdout
 from triton_mutlint.config.request import Request
 from triton_mutlint.run.kernel import Tools, analyze_text
@@ -58,7 +58,7 @@ def command(kernel: str, stage: str, source: bool, variant: tuple[str, ...], **o
         if "=" not in value:
             raise click.BadParameter(f"{value!r} is not NAME=VALUE", param_hint="'--variant'")
     wanted = {name: value for name, _, value in (each.partition("=") for each in variant)}
-    request = asked((kernel,), config_in_force(options), options)
+    request = asked((kernel,), options)
     with Progress() as progress:
         text = show_ir(request, stage, wanted, source, progress)
     write_stdout(fitted(f"{text}\n", sys.stdout))

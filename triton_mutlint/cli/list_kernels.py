@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from triton_mutlint.basics import flat, plural, visible
-from triton_mutlint.cli.shell.asked import CONTEXT, asked, config_in_force, refuse_stdin, shared
+from triton_mutlint.cli.shell.asked import CONTEXT, asked, refuse_stdin, shared
 from triton_mutlint.cli.shell.output import Progress, fitted, write_stdout
 from triton_mutlint.config.request import Request
 from triton_mutlint.run.lint import Question, Run
@@ -43,7 +43,7 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
     Exit code: 0, or 1 when a file could not be loaded.
     """
     refuse_stdin(paths, "list")
-    request = asked(paths, config_in_force(options), options)
+    request = asked(paths, options)
     with Progress() as progress:
         rows = list_kernels(request, progress)
     if options["format_"] == "json":
@@ -59,16 +59,14 @@ def _line(row: Row) -> str:
         hint = f" ({error['hint']})" if error["hint"] else ""
         name = f" {row['name']}" if row["name"] else ""
         return f"{head}{name}  {error['stage']} failed: {flat(error['message'] + hint)}"
-    signature = ", ".join(f"{p['name']}: {_types(p['types'])} [{p['from']}]".replace(" ", _BOUND)
-                          for p in row["parameters"])
+    parts = []
+    for p in row["parameters"]:
+        types = p["types"] if len(p["types"]) <= _ALL else [*p["types"][:_ALL], f"{len(p['types']) - _ALL} more"]
+        parts.append(f"{p['name']}: {' | '.join(types)} [{p['from']}]".replace(" ", _BOUND))
+    signature = ", ".join(parts)
     planned, total = row["variants"]["planned"], row["variants"]["total"]
     variants = f"{planned} of {total} variants" if total > planned else plural(planned, "variant")
     return f"{head} {row['name']}({signature})  {row['kind']}, {variants}"
-
-
-def _types(types: list[str]) -> str:
-    rest = len(types) - _ALL
-    return " | ".join(types[:_ALL]) + (f" | {rest} more" if rest > 0 else "")
 
 
 def list_kernels(request: Request, progress: Progress) -> list[Row]:

@@ -1,13 +1,20 @@
-"""`triton-mutlint rules`: every rule on a line."""
+"""`triton-mutlint rules`: every rule on a line; `rule CODE`: why one exists, what it catches and how to fix it."""
 
 from __future__ import annotations
 
+import inspect
+import re
 import sys
 
 import click
 
-from triton_mutlint.cli.shell.asked import CONTEXT
-from triton_mutlint.cli.shell.output import fitted, write_stdout
+from triton_mutlint.basics import nearest_rule
+from triton_mutlint.cli.shell.asked import CONTEXT, codes
+from triton_mutlint.cli.shell.output import fitted, is_terminal, width, write_stdout
+
+_WIDEST = 110  # cells of a paragraph
+_BLOCK = re.compile(r"```.+?\n```|\S(?:(?!\n\n).)*", re.DOTALL)
+_ITEM = re.compile(r"\n(?=\* )")
 
 
 @click.command(context_settings=CONTEXT)
@@ -20,3 +27,34 @@ def command() -> int:
     lines = ["  ".join([*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[3]]) for row in rows]
     write_stdout(fitted("".join(f"{line.rstrip()}\n" for line in lines), sys.stdout, indent=sum(widths) + 6))
     return 0
+
+
+@click.command(context_settings=CONTEXT)
+@click.argument("code", shell_complete=codes)
+def rule(code: str) -> int:
+    """Explain the rule CODE, given as TML101 or undeclared-mutation."""
+    from triton_mutlint.rules import RULES
+
+    by_name = {known.name: known for known in RULES.values()}
+    found = RULES.get(code.upper()) or by_name.get(code.lower())
+    if found is None:
+        meant = nearest_rule(code, {known.code: name for name, known in by_name.items()})
+        hint = f"; did you mean {meant!r}?" if meant else ""
+        raise click.UsageError(f"there is no rule {code!r}{hint}; 'triton-mutlint rules' lists them")
+    title = f"{found.code} {found.name} ({found.default_severity.value} by default)"
+    text = f"{title}\n\n{inspect.cleandoc(found.doc)}"
+    write_stdout(f"{folded(text, min(width(), _WIDEST)) if is_terminal(sys.stdout) else text}\n")
+    return 0
+
+
+def folded(text: str, wide: int) -> str:
+    """Markdown with paragraphs and items of lists broken at `wide` cells; code and headings stay as they are."""
+    import textwrap
+
+    def fold(item: str) -> str:
+        words = " ".join(item.split())
+        return textwrap.fill(words, wide, subsequent_indent="  " if words.startswith("* ") else "",
+                             break_long_words=False, break_on_hyphens=False)
+
+    return "\n\n".join(block if block.startswith(("```", "#")) else "\n".join(map(fold, _ITEM.split(block)))
+                       for block in _BLOCK.findall(text))

@@ -65,20 +65,21 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
     # Nothing to hold the kernels against: only what failed is a finding.
     config = replace(config, select=("TML901", "TML902"), ignore=(), extend_select=(), per_file_ignores=EMPTY,
                      severity=EMPTY, snapshot=None, baseline=None, require_spec=False)
-    request = asked(paths, config, options)
+    request = asked(paths, options, config)
     with Progress() as progress:
         report = engine.run(request, progress)
     contracts = _written(report, request, path)
     if failures := render("concise", report, RenderOptions()):
         tell(failures)
     counts = summarize(report)
-    rest = f"; {counts.failed} could not be analysed" if counts.failed else ""
+    rest = f"; {counts['failed']} could not be analysed" if counts["failed"] else ""
     ops = sum(key.kind == OP for key in contracts)
     also = f" and {plural(ops, 'op')}" if ops else ""
     kernels = plural(len(contracts) - ops, "kernel")
-    told = f"{shown}: {kernels}{also}, {len(report.kernels) + len(report.ops)} of this run{rest}\n"
+    linted = len(report.kernels) + len(report.ops)
+    told = f"{shown} written: {kernels}{also}, {linted} of them from this run{rest}\n"
     write_stdout(fitted(told, sys.stdout))
-    return int(counts.errors > 0)
+    return int(counts["errors"] > 0)
 
 
 def _written(report: Report, request: Request, path: Path) -> dict[Key, Contract]:

@@ -11,7 +11,7 @@ from triton_mutlint.basics import plural
 from triton_mutlint.cli.shell.output import Progress
 from triton_mutlint.config.request import Request
 from triton_mutlint.types import Finding, ListKind, Report
-from triton_mutlint.verify.model import OpOutcome
+from triton_mutlint.verify.model import Verified
 from triton_mutlint.verify.ops.verifying import verify_ops
 from triton_mutlint.verify.wire import Settings
 
@@ -21,10 +21,10 @@ class Tried:
 
     def __init__(self, request: Request) -> None:
         self._request = request
-        self._outcomes: dict[str, OpOutcome | None] = {}
+        self._outcomes: dict[str, Verified | None] = {}
 
     def held(self, report: Report, progress: Progress) -> Report:
-        """The report without the changes that a run speaks against, as it changed the argument."""
+        """The report without the changes that no run confirms, or that one speaks against."""
         asked = {op for finding in report.findings if (op := _loses(finding))} - self._outcomes.keys()
         if asked:
             self._outcomes.update(dict.fromkeys(asked))
@@ -37,23 +37,21 @@ class Tried:
         return replace(report, findings=tuple(map(self._held, report.findings)))
 
     def _held(self, finding: Finding) -> Finding:
-        seen = self._seen(finding)
-        if not seen:
+        op = _loses(finding)
+        outcome = self._outcomes.get(op)
+        seen = sum(a.seen for a in outcome.parameters if a.name == finding.parameter) if outcome is not None else 0
+        if op not in self._outcomes or (outcome is not None and outcome.compared and not seen):
             return finding
-        why = f"{plural(seen, 'run')} of `{finding.op}` changed `{finding.parameter}`"
+        reasons = [outcome.refused, *(message for _, message, _ in outcome.problems)] if outcome is not None else []
+        why = ": ".join((f"`{op}` could not be run", *list(filter(None, reasons))[:1]))
+        if seen:
+            why = f"{plural(seen, 'run')} of `{op}` changed `{finding.parameter}`"
         return replace(finding, changes=(), unfixed=why)
-
-    def _seen(self, finding: Finding) -> int:
-        outcome = self._outcomes.get(_loses(finding))
-        return sum(a.seen for a in outcome.parameters if a.name == finding.parameter) if outcome is not None else 0
 
     def said(self, findings: Sequence[Finding]) -> str:
         """What runs say of a fix that settles these findings."""
-        outcomes = [self._outcomes.get(op) for finding in findings if (op := _loses(finding))]
-        if not outcomes:
-            return ""
-        runs = min(outcome.compared if outcome is not None else 0 for outcome in outcomes)
-        return f" (confirmed by {plural(runs, 'run')})" if runs else " (it could not be run)"
+        outcomes = [outcome for finding in findings if (outcome := self._outcomes.get(_loses(finding))) is not None]
+        return f" (confirmed by {plural(min(one.compared for one in outcomes), 'run')})" if outcomes else ""
 
 
 def _loses(finding: Finding) -> str:

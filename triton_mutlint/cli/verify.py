@@ -9,9 +9,10 @@ from typing import Any
 
 import click
 
-from triton_mutlint.cli.shell.asked import CONTEXT, asked, config_in_force, files, refuse_stdin, shared
+from triton_mutlint.cli.shell.asked import CONTEXT, asked, files, refuse_stdin, shared
 from triton_mutlint.cli.shell.output import Progress, is_unicode, use_color, width, write_stdout
 from triton_mutlint.report.options import RenderOptions, SourceLines
+from triton_mutlint.verify.wire import EAGER, PATHS, Settings
 
 
 @click.command(context_settings=CONTEXT)
@@ -20,8 +21,7 @@ from triton_mutlint.report.options import RenderOptions, SourceLines
               help="Run torch ops and autograd functions of FILE, FOLDER or module:op, which imports them.")
 @click.option("--model", metavar="MODULE:FACTORY",
               help="Run the model of factory() -> (module, inputs); the ops of PATHs are analysed.")
-@click.option("--path", "ways", type=click.Choice(["eager", "fake", "aot_eager", "export", "export-strict", "dynamic",
-                                                   "inductor", "aoti"]), multiple=True,
+@click.option("--path", "ways", type=click.Choice([EAGER, *PATHS]), multiple=True,
               help="Run ops by this path only; repeatable (all).")
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu",
               help="cpu: Triton's interpreter, the default. cuda: the GPU.")
@@ -57,7 +57,7 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
     or a file could not be read.
     """
     refuse_stdin(paths, "verify")
-    request = asked(paths, config_in_force(options), options)
+    request = asked(paths, options)
     request = replace(request, targets=request.targets[:1])
     if not paths and not options["model"]:
         raise click.UsageError("Missing argument 'PATH...'.")
@@ -66,17 +66,15 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
     is_open = bool(options["model"] or options["ops"]) or options["device"] == "cuda"
     if is_open and request.confine == "require":
         raise click.UsageError("--confine=require: what runs ops, models or a GPU must write files and start programs")
-    from triton_mutlint.verify import json_report, junit, text, verifying  # here: a wrong option is told at once
-    from triton_mutlint.verify.ops.subjects import PATHS
+    from triton_mutlint.verify import formats, text, verifying  # here: a wrong option is told at once
     from triton_mutlint.verify.ops.verifying import verify_model, verify_ops
-    from triton_mutlint.verify.wire import Settings
 
     settings = Settings(
         options["device"], options["runs"], options["seconds"], options["memory"], options["atol"], options["rtol"],
         options["jobs"], request.config.stub_modules, options["true_import"], request.is_confined and not is_open,
     )
     with Progress() as progress:
-        ways = [w for w in options["ways"] or PATHS[:None if settings.device == "cuda" else -1] if w != "eager"]
+        ways = [w for w in options["ways"] or PATHS[:None if settings.device == "cuda" else -1] if w != EAGER]
         if options["model"]:
             report = verify_model(request, settings, ways, options["model"], progress)
         elif options["ops"]:
@@ -84,7 +82,7 @@ def command(paths: tuple[str, ...], **options: Any) -> int:
         else:
             report = verifying.verify(request, settings, options["output_dir"], progress)
     if options["format_"] != "text":
-        write_stdout((json_report if options["format_"] == "json" else junit).render(report))
+        write_stdout((formats.as_json if options["format_"] == "json" else formats.as_junit)(report))
     else:
         look = RenderOptions(
             width=width(), color=use_color(options["color"], sys.stdout), ascii=not is_unicode(sys.stdout),

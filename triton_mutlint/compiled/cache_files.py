@@ -31,11 +31,7 @@ def is_ir(path: Path) -> bool:
 
 def is_cache(folder: Path) -> bool:
     """Whether a folder is a cache of Triton, or an entry of one."""
-    return any(_is_entry(each) for each in (folder, *_folders(folder)))
-
-
-def _is_entry(folder: Path) -> bool:
-    return any(name.startswith(_GROUP) for name in _names(folder))
+    return any(name.startswith(_GROUP) for each in (folder, *_folders(folder)) for name in _names(each))
 
 
 def stems_of(path: Path) -> Iterator[Path]:

@@ -65,7 +65,9 @@ def signature_of(kernel: CompiledKernel, text: str, function: Function) -> Signa
     """How the arguments of `function`, the entry of the IR `text`, belong to the parameters of its source."""
     types = function.types[:function.n_args]
     node = _definition(kernel, function)
-    parameters = _parameters(node) if node is not None else {}
+    args = node.args if node is not None else None
+    parameters = {a.arg: a.annotation is not None and "constexpr" in ast.unparse(a.annotation)
+                  for a in ((*args.posonlyargs, *args.args, *args.kwonlyargs) if args else ())}
     printed = _printed_names(text, function)
     names = _names(kernel, types, printed, parameters)
     if names is None:
@@ -166,13 +168,6 @@ def _definition(kernel: CompiledKernel, function: Function) -> ast.FunctionDef |
     return _functions(_source(file)).get(line) if line else None
 
 
-def _parameters(node: ast.FunctionDef) -> dict[str, bool]:
-    """The parameters of a kernel in order, each with whether it is a constexpr."""
-    args = node.args
-    return {a.arg: a.annotation is not None and "constexpr" in ast.unparse(a.annotation)
-            for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)}
-
-
 @lru_cache(maxsize=256)
 def _source(file: str) -> str:
     try:
@@ -197,19 +192,15 @@ _FIRST_COLUMN = 1  # of a line, in locations of Triton 3.8 and later; 0 before
 
 @dataclass(frozen=True)
 class ReadKernel:
-    """What the IR of one kernel says: the `def` it was compiled from (`file` is empty where that is not told), its
-    arguments and effects as a variant, and the position of each parameter. `module` is the IR that was analysed last,
-    which has the fewest ops; `owners` belong to the arguments of its entry."""
+    """What the IR of one kernel says: the `def` it was compiled from (`file` is empty where that is not told), and its
+    arguments and effects as a variant. `module` is the IR that was analysed last, which has the fewest ops."""
 
     file: str
     line: int
-    name: str
+    signature: Signature
     variant: AnalyzedVariant
-    positions: dict[str, int]
-    is_named: bool
     target: Target | None
     module: Module
-    owners: tuple[ArgOwner, ...]
 
 
 def read_effects(kernel: CompiledKernel, places: Callable[[int], Places], opaque_asm: bool = False) -> ReadKernel:
@@ -237,8 +228,7 @@ def read_effects(kernel: CompiledKernel, places: Callable[[int], Places], opaque
     except (LookupError, ValueError, RecursionError) as error:
         raise _unreadable(kernel, str(error), 1) from error
     file, line = place_of(entry)
-    return ReadKernel(file, line, signature.name, AnalyzedVariant(signature.arguments, (), effects),
-                      dict(signature.positions), signature.is_named, target, module, signature.owners)
+    return ReadKernel(file, line, signature, AnalyzedVariant(signature.arguments, (), effects), target, module)
 
 
 def choices_of(kernel: CompiledKernel, read: ReadKernel) -> tuple[tuple[str, str], ...]:

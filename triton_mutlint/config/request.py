@@ -103,7 +103,8 @@ def read_selector(text: str, rules: Mapping[str, str], whole: bool = False) -> s
     if not rules and (broad or _CODE.fullmatch(text)):
         return text
     meant = nearest_rule(text, rules)
-    raise ValueError(f"{text!r} is no rule" + (f"; did you mean {meant!r}?" if meant else ""))
+    hint = f"did you mean {meant!r}?" if meant else "`triton-mutlint rules` lists them"
+    raise ValueError(f"{text!r} is no rule; {hint}")
 
 
 Progress = Callable[[int, int, str], None]  # told of how much is done, in all, and what is at work

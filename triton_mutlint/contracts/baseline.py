@@ -130,12 +130,13 @@ def read_baseline(path: Path, shown: str) -> Baseline:
 def _accepted(parsed: dict[str, Any], text: str, shown: str) -> dict[FindingKind, Accepted]:
     if parsed.get("version") != VERSION:
         raise UsageError(f"{shown}: unsupported version {parsed.get('version')!r}; this tool reads version {VERSION}")
-    lines = dict(reversed(list(_placed(text, shown))))
+    lines = [number for number, line in enumerate(text.splitlines(), 1) if line.lstrip().startswith('{"file"')]
     found: dict[FindingKind, Accepted] = {}
     for position, row in enumerate(parsed["findings"]):
         kind, count = _entry(row, f"{shown}: findings[{position}]")
         before = found[kind].count if kind in found else 0  # a merge may leave one kind on two lines
-        found[kind] = Accepted(before + count, lines.get(kind, 1))
+        line = found[kind].line if before else lines[position] if len(lines) == len(parsed["findings"]) else 1
+        found[kind] = Accepted(before + count, line)  # where the file is written an entry a line
     return found
 
 
@@ -152,14 +153,3 @@ def _entry(row: Any, place: str) -> tuple[FindingKind, int]:
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise UsageError(f"{place}: count must be a whole number of at least 1")
     return FindingKind(*texts), count
-
-
-def _placed(text: str, shown: str) -> Iterator[tuple[FindingKind, int]]:
-    """Where each entry stands, if the file is written an entry a line."""
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.strip().startswith('{"'):
-            try:
-                kind, _ = _entry(json.loads(line.strip().rstrip(",")), shown)
-            except (json.JSONDecodeError, UsageError):
-                continue  # another layout than ours
-            yield kind, number

@@ -9,6 +9,7 @@ Comments are taken from Python's tokens, so a string that holds the same text is
 
 from __future__ import annotations
 
+import ast
 import io
 import re
 import tokenize
@@ -16,8 +17,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from triton_mutlint.basics import byte_column, nearest, nearest_rule
-from triton_mutlint.contracts.spans import Span, covered, multi_line, tree_of
-from triton_mutlint.types import Location, SourceFile
+from triton_mutlint.source.walking import first_line
+from triton_mutlint.types import Location, SourceFile, StageError
 
 MARK = "triton-mutlint:"
 MUTATES, IGNORE = "mutates", "ignore"
@@ -29,6 +30,7 @@ _NEARLY = re.compile(  # what is meant as a directive and would be passed over
 _WORD = re.compile(r"[A-Za-z_-]*")
 _NAME = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 _CODE_LIKE = re.compile(r"[\s=:({]*TML\d", re.IGNORECASE)
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ def _mutates(names: str, location: Location, own_line: bool) -> Directive | Comm
 def _ignore(rest: str, location: Location, own_line: bool) -> Directive | CommentProblem:
     if not rest.startswith("["):
         if _CODE_LIKE.match(rest):  # taken as a bare `ignore` it would silence more than was meant
-            return CommentProblem("rule codes stand in brackets", location, IGNORE, "write `ignore[TML201]`")
+            return CommentProblem("rule codes must stand in brackets", location, IGNORE, "write `ignore[TML201]`")
         return Directive(IGNORE, (), location, own_line)
     codes, closed, _ = rest[1:].partition("]")
     items = tuple(dict.fromkeys(code.strip() for code in codes.split(",") if code.strip()))
@@ -217,3 +219,69 @@ def _meant(item: str, known: Mapping[str, str]) -> str:
     meant = nearest_rule(item, known)
     code = next((code for code, name in known.items() if name == meant), meant)
     return f"did you mean `{code}`?" if code else "`triton-mutlint rules` lists the codes"
+
+
+# --------------------------------------------------------------------------- which lines belong together
+
+
+@dataclass(frozen=True)
+class Span:
+    """Lines `first` to `last`; a comment on one of `anchors` speaks for all of them."""
+
+    first: int
+    last: int
+    anchors: frozenset[int]
+
+
+def tree_of(source: SourceFile) -> ast.Module:
+    """The syntax tree of a file, an empty one if it does not parse (the loader reports that)."""
+    try:
+        return source.tree
+    except StageError:
+        return ast.Module([], [])
+
+
+def header(node: FunctionNode) -> Span:
+    """From the first decorator to the line before the body (the `def` line, if the body is on it)."""
+    first = first_line(node)
+    last = max(node.lineno, node.body[0].lineno - 1)
+    parts = [*ast.walk(node.args), *([node.returns] if node.returns else [])]
+    signature_end = max([node.lineno, *(getattr(part, "end_lineno", None) or 0 for part in parts)])
+    closing = min(signature_end + 1, last)  # where a `):` of its own stands
+    return Span(first, last, frozenset({*range(first, node.lineno + 1), signature_end, closing}))
+
+
+def functions(tree: ast.Module) -> list[FunctionNode]:
+    """Every function in line order."""
+    found = [n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    return sorted(found, key=lambda node: node.lineno)
+
+
+def multi_line(tree: ast.Module) -> list[Span]:
+    """The spans of more than one line, shortest first."""
+    return sorted((s for s in _spans(tree) if s.last > s.first), key=lambda s: (s.last - s.first, s.first))
+
+
+def _spans(tree: ast.Module) -> Iterator[Span]:
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield header(node)
+        elif isinstance(node, ast.stmt):
+            last = max(node.lineno, _last_line(node))
+            yield Span(node.lineno, last, frozenset({node.lineno, last}))
+
+
+def _last_line(node: ast.stmt) -> int:
+    """Of a simple statement, its end; of a compound one, the line before what it holds."""
+    if isinstance(node, ast.Match):
+        return node.cases[0].pattern.lineno - 1
+    body = getattr(node, "body", None)
+    return body[0].lineno - 1 if body else node.end_lineno or node.lineno
+
+
+def covered(line: int, spans: list[Span]) -> tuple[int, int]:
+    """The lines that a comment at the end of `line` speaks for."""
+    for span in spans:
+        if line in span.anchors:
+            return span.first, span.last
+    return line, line

@@ -6,14 +6,21 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from triton_mutlint.contracts.comments import MUTATES, CommentProblem, Comments, Directive, read_comments
-from triton_mutlint.contracts.spans import FunctionNode, Span, functions, header, tree_of
+from triton_mutlint.contracts.comments import (
+    MUTATES,
+    CommentProblem,
+    Comments,
+    Directive,
+    FunctionNode,
+    Span,
+    functions,
+    header,
+    read_comments,
+    tree_of,
+)
+from triton_mutlint.spec.model import KernelSpec
 from triton_mutlint.types import Change, Kernel, ListKind, Location, SourceFile
-
-if TYPE_CHECKING:  # reading YAML is slow to import, and rules need no spec
-    from triton_mutlint.spec.model import KernelSpec
 
 SPEC, COMMENT = "spec", "comment"
 

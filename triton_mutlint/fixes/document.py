@@ -18,9 +18,9 @@ from pathlib import Path
 
 from triton_mutlint.basics import character_at
 from triton_mutlint.config.request import Request
-from triton_mutlint.contracts.spans import parse
+from triton_mutlint.contracts.comments import tree_of
 from triton_mutlint.process.writing import write_file
-from triton_mutlint.types import Finding, Location, MutlintError, UsageError
+from triton_mutlint.types import Finding, Location, MutlintError, SourceFile, UsageError
 
 
 @dataclass(frozen=True, order=True)
@@ -112,7 +112,7 @@ class Document:
 
     @cached_property
     def tree(self) -> ast.Module:
-        return parse(self.text)
+        return tree_of(SourceFile(Path(), "", self.text))
 
     @cached_property
     def _starts(self) -> list[int]:

@@ -39,6 +39,7 @@ class Implementation:
     value: Value
     state: State = field(default_factory=State)
     applied: tuple[ast.expr, ...] = ()
+    takes_keys: bool = False  # the dispatch keys, before the op's arguments
 
     @property
     def is_plain(self) -> bool:
@@ -54,9 +55,8 @@ class OpRegistration:
     There are several `functions` where device types have their own, and none where the implementation could not be
     found (`missing` says why). `arguments` are the op's own names of its arguments, in order, where a schema gives
     them: the functions get positional ones by position and may call them otherwise. Without a schema they are the
-    parameters. `keyword_only` are those of them that are passed by name, `plain` those that hold no tensor; the
-    functions in `keysets` take dispatch keys first. `given` are those that are tensors in every call, `lists`
-    lists of such: `Tensor`, `Tensor[]` of a schema.
+    parameters. `keyword_only` are those of them that are passed by name, `plain` those that hold no tensor. `given`
+    are those that are tensors in every call, `lists` lists of such: `Tensor`, `Tensor[]` of a schema.
     """
 
     name: str  # "ns::op"; "<name>" with what is known where it is computed
@@ -69,7 +69,6 @@ class OpRegistration:
     arguments: tuple[str, ...] = ()
     keyword_only: tuple[str, ...] = ()
     plain: tuple[str, ...] = ()
-    keysets: tuple[HostFunction, ...] = ()
     given: tuple[str, ...] = ()
     fakes: tuple[Implementation, ...] = ()  # for tensors that hold nothing
     lists: tuple[str, ...] = ()

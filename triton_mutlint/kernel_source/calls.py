@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -44,6 +44,7 @@ from triton_mutlint.kernel_source.operations import (
     stores,
     with_fields,
 )
+from triton_mutlint.kernel_source.outside import Outside
 from triton_mutlint.kernel_source.slots import merged
 from triton_mutlint.kernel_source.values import (
     NO_ROOTS,
@@ -62,14 +63,11 @@ from triton_mutlint.types import Site
 class Callee(Protocol):
     """What knows the helpers, and what they do."""
 
-    unsettled: Set[str]  # names outside of functions that may have other values than they have now
-    outside: dict[tuple[int, str], MayBe]  # what such names hold, by their namespace
+    outside: Outside
 
     def call(self, helper: Helper, env: Env, caller: Calls) -> Done: ...
 
     def helper(self, target: Any, name: str = "") -> Helper | None: ...
-
-    def attribute(self, target: Any, name: str) -> MayBe: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +113,7 @@ class Calls(Accesses):
         if owner.items is not None and name in names[: len(owner.items)]:
             return owner.items[names.index(name)]
         if owner.functions and not owner.is_open:
-            return either(*(self.stores.attribute(f.it, name) for f in owner.functions))
+            return either(*(self.stores.outside.attribute(f.it, name) for f in owner.functions))
         methods = [self.stores.helper(member(kind.it, name)) for kind in owner.kinds]
         bound = [MayBe(functions=(Object(_Bound(m, owner)),)) for m in methods if m is not None]
         if bound and len(bound) == len(methods):
@@ -217,7 +215,7 @@ class Calls(Accesses):
         name, home = named_and_home(target)
         found = None if named else folded(target, args)
         if found is not None:
-            return found
+            return found if self.stores.outside.is_settled(target) else MayBe(is_open=True)
         everything = mixed((*args, *named.values()))
         if name in WHOLE and home.partition(".")[0] in QUIET:
             return replace(mixed(value.number() for value in (*args, *named.values())), kinds=())

@@ -40,9 +40,7 @@ class Expressions(Calls):
     def name(self, node: ast.Name) -> MayBe:
         if node.id in self.env:
             return self.env[node.id]
-        if node.id in self.stores.unsettled:
-            return MayBe(is_open=True)
-        known = self.stores.outside.get((id(self.namespace), node.id))
+        known = self.stores.outside.held(self.namespace, node.id)
         if known is not None:
             return known
         found = self.namespace.get(node.id, getattr(builtins, node.id, UNKNOWN))
@@ -52,8 +50,7 @@ class Expressions(Calls):
             if found is UNKNOWN:  # then Triton refuses the kernel
                 self.done(f"{node.id} is not defined", NO_ROOTS)
                 return of_global(found)
-        value = self.stores.outside[id(self.namespace), node.id] = of_global(found)
-        return value
+        return self.stores.outside.hold(self.namespace, node.id, found)
 
     def attribute(self, node: ast.Attribute) -> MayBe:
         owner = self.eval(node.value)

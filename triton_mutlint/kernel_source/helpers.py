@@ -86,10 +86,10 @@ class Program:
         if node is None:
             return None
         code = getattr(function, "__code__", None)
-        return Helper(node, _namespace(function), getattr(code, "co_filename", ""), _defaults(function))
+        return Helper(node, namespace_of(function), getattr(code, "co_filename", ""), _defaults(function))
 
 
-def _namespace(function: Any) -> Mapping[str, Any]:
+def namespace_of(function: Any) -> Mapping[str, Any]:
     """Where the names of a function are looked up: in those it was defined in, too."""
     outside = getattr(function, "__globals__", {})
     cells = dict(zip(getattr(getattr(function, "__code__", None), "co_freevars", ()),

@@ -9,15 +9,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Set
 from dataclasses import replace
-from types import ModuleType
 from typing import Any
 
 from triton_mutlint.kernel_source.accesses import Done
 from triton_mutlint.kernel_source.calls import Calls
 from triton_mutlint.kernel_source.expressions import Expressions
 from triton_mutlint.kernel_source.helpers import Helper, Program
-from triton_mutlint.kernel_source.objects import member, named_and_home
+from triton_mutlint.kernel_source.objects import named_and_home
 from triton_mutlint.kernel_source.operations import trips
+from triton_mutlint.kernel_source.outside import Outside
 from triton_mutlint.kernel_source.values import (
     NOTHING,
     SOME,
@@ -41,11 +41,10 @@ class Walk:
     """One walk over a kernel and the helpers that it calls."""
 
     def __init__(self, program: Program, unsettled: Set[str] = frozenset()) -> None:
-        self._program, self.unsettled = program, unsettled
+        self._program, self.outside = program, Outside(unsettled)
         self._known: dict[tuple[Helper, tuple[tuple[str, MayBe], ...]], Done] = {}
         self._running: set[tuple[Helper, tuple[tuple[str, MayBe], ...]]] = set()
         self._calls = 0
-        self.outside: dict[tuple[int, str], MayBe] = {}  # what names outside of functions hold, by their namespace
         self._walked: dict[tuple[object, ...], tuple[Footprint, frozenset[str]]] = {}
 
     def of(self, helper: Helper, env: Mapping[str, MayBe]) -> Footprint:
@@ -94,13 +93,6 @@ class Walk:
 
     def helper(self, target: Any, name: str = "") -> Helper | None:
         return self._program.helper(target, name)
-
-    def attribute(self, target: Any, name: str) -> MayBe:
-        """An attribute of a Python object; of a module, it is asked for once."""
-        known = self.outside if isinstance(target, ModuleType) else {}
-        if (key := (id(target), name)) not in known:
-            known[key] = of_global(member(target, name))
-        return known[key]
 
 
 class WalkedBody(Expressions):

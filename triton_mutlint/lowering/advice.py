@@ -49,7 +49,9 @@ _HINTS = (
     (re.compile(r"invalid function identifier"), "rename it: Triton compiles functions with ASCII names only"),
 )
 # What is refused by its form, other than by an error of Triton's that says so; and how such an error tells of types.
-_REFUSED = re.compile(r"object is not callable|calls itself")
+_CALLED = "object is not callable"
+_REFUSED = re.compile(f"{_CALLED}|calls itself")
+_REFERRED = (("layout", "Layout"), ("function", _CALLED))  # what a spec names, and the words that tell of it
 _POWER = re.compile(r"power of (2|two)")
 _BY_TYPE = re.compile(r"operand type|\b(of|on) type\b|^Boolean value")
 _COMPILE_TIME = re.compile(r"'constexpr' object has no attribute '(?:handle|type)'")  # what tensors alone have
@@ -78,12 +80,14 @@ def no_argument_helps(kernel: Kernel, message: str, node: ast.AST | None, line: 
     said = next((hint for pattern, hint in _HINTS if pattern.search(message)), None)
     if said is not None or (line is not None and leading_to(kernel, conditions(kernel.node, line))):
         return said  # or a condition may leave the statement out
-    if _REFUSED.search(message) or (is_unsupported and not _BY_TYPE.search(message)):
+    is_computed = node is not None and leading_to(kernel, [n.id for n in ast.walk(node) if isinstance(n, ast.Name)])
+    is_refused = _REFUSED.search(message) and not (is_computed and _CALLED in message)
+    if is_refused or (is_unsupported and not _BY_TYPE.search(message)):
         return "no argument changes that: the installed Triton does not compile such a statement"
     if node is None:
         return None
-    if not leading_to(kernel, [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]):
-        return "no argument changes that: what fails is computed from none"
+    if not is_computed:
+        return "no argument changes that: the line depends on none"
     head = leading_to(kernel, list(names_of(ast.Expr(node) if isinstance(node, ast.expr) else node)))
     if _COMPILE_TIME.search(message) and all(p.is_constexpr for p in kernel.parameters if p.name in head):
         return "no argument changes that: a constexpr stands where Triton needs a value of run time"
@@ -105,9 +109,10 @@ def other_arguments(kernel: Kernel, message: str, line: int | None, args: Mappin
         if isinstance(arg, ConstexprValue) and type(arg.value) is int and arg.value & (arg.value - 1):
             larger = 1 << arg.value.bit_length()
             return f"give a power of two {place}, such as `{name}: {larger}`; it was lowered with {', '.join(shown)}"
+    referred = [what for what, words in _REFERRED if words in message]
     newer = _PYTHON.search(message) and triton_api.version() < (3, 4)
     return (f"give other arguments {place}; it was lowered with {', '.join(shown)}"
-            + ("; a layout is given as `{ref: name}`, by what the file calls it" if "Layout" in message else "")
+            + (f"; a {referred[0]} is given as `{{ref: name}}`, by what the file calls it" if referred else "")
             + ("; or analyse it with Triton 3.4 or newer, which compiles more of Python" if newer else ""))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from triton_mutlint.lowering import triton_api
 from triton_mutlint.lowering.advice import failure
 from triton_mutlint.process.capture import captured
+from triton_mutlint.source.slicing.sandbox import driven_by, stand_in_driver
 from triton_mutlint.types import (
     ArgOwner,
     ArgRole,
@@ -110,7 +111,8 @@ class Lowerer:
         """
         backend = self._backend(target)
         arguments = build(variant.args)
-        with captured() as printed:
+        driver = stand_in_driver(target.backend, target.arch)  # which functions of `tl.target_info` ask
+        with captured() as printed, driven_by(driver):
             raised: Exception | None = None
             try:
                 module = backend.make_ir(kernel.jit, arguments.signature, arguments.constants, arguments.attributes,

@@ -43,14 +43,17 @@ def limit(keep: Iterable[int], memory: int | None = MEMORY) -> None:
 
     `memory` is in bytes; None does not limit it.
     """
-    _close_all_but({0, 1, 2, *keep})
+    for number in {*map(int, os.listdir("/dev/fd"))} - {0, 1, 2, *keep}:  # noqa: PTH208 - half of the time
+        with contextlib.suppress(OSError):  # the folder's own, closed since
+            os.close(number)
     for what, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_DATA, memory), (resource.RLIMIT_FSIZE, WRITTEN)):
         if most is None:
             continue
         _, hard = resource.getrlimit(what)
         least = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(what, (least, least))
-    _die_with_parent()
+    if sys.platform.startswith("linux"):
+        _libc().prctl(_DIE_WITH_PARENT, _KILL, 0, 0, 0)
 
 
 def is_confined() -> bool:
@@ -74,18 +77,6 @@ def unavailable() -> str:
         except BaseException:
             os._exit(1)
     return "" if os.waitpid(pid, 0)[1] == 0 else "the system refuses to filter system calls (seccomp)"
-
-
-def _die_with_parent() -> None:
-    if sys.platform.startswith("linux"):
-        _libc().prctl(_DIE_WITH_PARENT, _KILL, 0, 0, 0)
-
-
-def _close_all_but(keep: set[int]) -> None:
-    for number in map(int, os.listdir("/dev/fd")):  # noqa: PTH208 - half of the time
-        if number not in keep:
-            with contextlib.suppress(OSError):  # the folder's own, closed since
-                os.close(number)
 
 
 @functools.cache

@@ -15,7 +15,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, NoReturn, TypeVar
 
 from triton_mutlint.process import capture
@@ -25,6 +25,7 @@ from triton_mutlint.types.packing import pack, unpack
 T = TypeVar("T")
 Item = TypeVar("Item")
 
+CAN_FORK = hasattr(os, "fork")
 _SHOWN = 5  # lines of what a process printed before it died
 _DYING = 2.0  # seconds that a process may take to end once it has closed its pipe
 _ANSWER = 256 << 20  # bytes of one answer
@@ -115,7 +116,7 @@ class Processes(Generic[T, Item]):
         self._seconds, self._received, self._lost = seconds, received, lost
         self._bound, self._keep, self._done = bound, frozenset(keep), done
         self._workers: list[_Worker[T]] = []
-        self._are_apart = jobs > 0 and hasattr(os, "fork")
+        self._are_apart = jobs > 0 and CAN_FORK
 
     def run(self) -> None:
         with self:
@@ -259,7 +260,8 @@ def _answer(task: T, work: Callable[[T], Iterator[Item]], pipe: int) -> NoReturn
             try:
                 for item in work(task):
                     _send(pipe, "item", pack(item))
-                _send(pipe, "done", "" if inputs is None else pack(inputs.shared()))
+                # Not with the values of the environment: they are secrets for all that is known.
+                _send(pipe, "done", "" if inputs is None else pack(replace(inputs, environment={})))
             except Exception:  # told where the task was given
                 _send(pipe, "error", traceback.format_exc())
     finally:

@@ -10,13 +10,12 @@ import contextlib
 import errno
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from triton_mutlint.process.stamps import (
     ALL,
     ANY,
-    LISTING,
     Look,
     Signature,
     Stamp,
@@ -70,10 +69,6 @@ class Inputs(Noted):
     torn: bool = False
     spoiled: int = 0
     environment: dict[Any, Any] = field(default_factory=lambda: dict(environment()), repr=False)  # at first
-
-    def shared(self) -> Inputs:
-        """What another process may know: not the environment, whose values are secrets for all that is known."""
-        return replace(self, environment={})
 
     def add(self, other: Noted) -> None:
         """Take in what another process noted for the same run."""
@@ -183,13 +178,11 @@ def note_data(path: str | os.PathLike[str]) -> None:
         note_file(path)
 
 
-def note_folder(path: str | os.PathLike[str]) -> Look | None:
-    """Note all sources and folders that stand in a folder."""
-    return note_name(path, ALL)
+def note_name(folder: str | os.PathLike[str], name: str = ALL) -> Look | None:
+    """Note what a folder has of this name: a source, a package, a folder or a file; gives what was noted.
 
-
-def note_name(folder: str | os.PathLike[str], name: str) -> Look | None:
-    """Note what a folder has of this name: a source, a package, a folder or a file; gives what was noted."""
+    Without a name, it is all sources and folders that stand there; with LISTING, everything.
+    """
     if _current is None:
         return None
     look = (os.path.abspath(folder), name)  # noqa: PTH100
@@ -203,11 +196,6 @@ def note_path(path: str) -> None:
     folder, name = os.path.split(os.path.abspath(path))  # noqa: PTH100
     if name:
         note_name(folder, ANY + name)
-
-
-def note_listing(path: str) -> None:
-    """Note everything that a folder holds."""
-    note_name(path, LISTING)
 
 
 # ------------------------------------------------------------------ the environment

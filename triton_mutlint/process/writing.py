@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 from pathlib import Path
 
 from triton_mutlint.basics import UsageError
@@ -32,32 +31,20 @@ def write_file(path: Path, content: str | bytes, name: str = "", within: Path | 
 def replace_file(target: Path, data: bytes, *, lasting: bool = True) -> None:
     """Put a new file with the old one's mode, owner and attributes in its place; on disk at once if `lasting`.
 
-    Where the system can, the new file has no name until it is whole, so that a killed process leaves none behind.
     Raises OSError.
     """
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    is_named, descriptor = _opened(temporary)
+    temporary = target.with_name(f".{target.name}.{os.urandom(4).hex()}")
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with temporary.open("xb") as file:
             file.write(data)
             file.flush()
             _be_like(target, file.fileno())
             if lasting:
                 os.fsync(file.fileno())
-            if not is_named:
-                os.link(f"/proc/self/fd/{file.fileno()}", temporary, src_dir_fd=file.fileno(), follow_symlinks=True)
         temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-
-
-def _opened(temporary: Path) -> tuple[bool, int]:
-    """A new file, and whether it has its name already."""
-    if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):  # noqa: PTH112
-        with contextlib.suppress(OSError):  # not every file system has files without names
-            return False, os.open(temporary.parent, os.O_TMPFILE | os.O_WRONLY, 0o666)
-    return True, os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
 
 
 def _be_like(old: Path, new: int) -> None:

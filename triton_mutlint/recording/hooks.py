@@ -229,7 +229,8 @@ def _type(name: str, value: Any, told: dict[str, Any], namespace: Any) -> str | 
         return "i1"
     if isinstance(value, int):
         told["values"][name] = value
-        return _integer(value)
+        kind = "i32" if -0x80000000 <= value <= 0x7FFFFFFF else "i64" if value <= 0x7FFFFFFFFFFFFFFF else "u64"
+        return f"{kind}:16" if value % 16 == 0 and value else kind
     if isinstance(value, float):
         if value == value and abs(value) != float("inf"):
             told["values"][name] = value
@@ -246,11 +247,6 @@ def _type(name: str, value: Any, told: dict[str, Any], namespace: Any) -> str | 
                 told["shapes"][name] = [int(extent)]
         return f"*{_element(value)}" + (":16" if value.data_ptr() % 16 == 0 else "")
     return None
-
-
-def _integer(value: int) -> str:
-    kind = "i32" if -0x80000000 <= value <= 0x7FFFFFFF else "i64" if value <= 0x7FFFFFFFFFFFFFFF else "u64"
-    return f"{kind}:16" if value % 16 == 0 and value else kind
 
 
 def _tuple(name: str, value: Any, told: dict[str, Any], namespace: Any) -> str | None:

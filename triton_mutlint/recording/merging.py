@@ -7,6 +7,7 @@ under the other value is still found.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import sys
@@ -16,7 +17,7 @@ from math import prod
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from triton_mutlint.config.request import Request
+from triton_mutlint.config.request import Request, silent
 from triton_mutlint.process.writing import write_file
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.plan import load_file, plan_kernel
@@ -50,31 +51,21 @@ class LaunchPlace:
     line: int
 
 
-def read_notes(text: str) -> dict[LaunchPlace, list[Launch]]:
-    """The launches of a program by kernel; lines that are torn (a killed process) are left out."""
-    found: dict[LaunchPlace, list[Launch]] = {}
+def read_notes(text: str) -> tuple[dict[LaunchPlace, list[Launch]], dict[str, list[Launch]]]:
+    """The launches of a program by kernel, and its calls of ops; torn lines (of a killed process) are left out."""
+    launches: dict[LaunchPlace, list[Launch]] = {}
+    calls: dict[str, list[Launch]] = {}
     for line in text.splitlines():
-        try:
+        with contextlib.suppress(ValueError, KeyError, TypeError):
             note = json.loads(line)
+            if "op" in note:
+                calls.setdefault(note["op"], []).append(note["call"])
+                continue
             place = LaunchPlace(Path(note["file"]), note["name"], note["line"])
             launch = {"args": note["args"], **{n: note[n] for n in ("values", "shapes", "grid") if note[n]}}
-        except (ValueError, KeyError, TypeError):
-            continue
-        if place.file.is_file():  # compiled from a text that is gone: nobody can look at it again
-            found.setdefault(place, []).append(launch)
-    return found
-
-
-def read_op_notes(text: str) -> dict[str, list[Launch]]:
-    """The calls of a program by op, as the texts of their arguments."""
-    found: dict[str, list[Launch]] = {}
-    for line in text.splitlines():
-        try:
-            note = json.loads(line)
-            found.setdefault(note["op"], []).append(note["call"])
-        except (ValueError, KeyError, TypeError):
-            continue
-    return found
+            if place.file.is_file():  # compiled from a text that is gone: nobody can look at it again
+                launches.setdefault(place, []).append(launch)
+    return launches, calls
 
 
 def joined(known: Iterable[Launch], new: Iterable[Launch]) -> list[Launch]:
@@ -164,11 +155,14 @@ def merge(notes: str, old: str | None, spec: Path) -> Recorded:
     changed: list[str] = []
     remarks: list[str] = []
     request = Request((), Path.cwd(), use_spec=False)
-    run = Run(request, lambda done, total, label: None)
-    for place, file, launches in _recorded(notes, known, request):
-        same = [k for k in file.functions if first_line(k.node) <= place.line <= k.location.line]
-        kernel = same[0] if same else None
-        entry = _known(known, place, kernel)
+    run = Run(request, silent)
+    seen, calls = read_notes(notes)
+    files = {path: _loaded(path, known, request) for path in dict.fromkeys(place.file for place in seen)}
+    for place, launches in sorted(seen.items(), key=lambda item: (str(item[0].file), item[0].line)):
+        file = files[place.file]
+        kernel = next((k for k in file.functions if first_line(k.node) <= place.line <= k.location.line), None)
+        qualname, line = (kernel.qualname, kernel.location.line) if kernel is not None else ("", place.line)
+        entry = known.entry_for(place.file, place.name, qualname, line) if known is not None else None
         before = (entry.verify or {}).get("launches", []) if entry is not None else []
         if entry is not None and not before:
             remarks.append(f"{place.name}: the spec has an entry of its own for it, {entry.pattern!r}")
@@ -189,7 +183,7 @@ def merge(notes: str, old: str | None, spec: Path) -> Recorded:
                 remarks.append(f"{place.name}: {error}")
     if new:
         text.add(new.values())
-    ops = {name: calls[:MOST] for name, calls in read_op_notes(notes).items() if known is None or name not in known.ops}
+    ops = {name: each[:MOST] for name, each in calls.items() if known is None or name not in known.ops}
     written = _with_ops(text.text, ops) if ops else text.text
     if not (changed or ops):
         return Recorded(old or "", (), tuple(remarks))
@@ -203,22 +197,6 @@ def _with_ops(text: str, ops: Mapping[str, Sequence[Launch]]) -> str:
     changed.add([[f"{name}:", "  verify:", "    calls:", *(f"      - {plain_text(call)}" for call in calls)]
                  for name, calls in ops.items()])
     return changed.text
-
-
-def _recorded(notes: str, spec: Spec | None,
-              request: Request) -> Iterator[tuple[LaunchPlace, FileResult, list[Launch]]]:
-    """Each recorded kernel with its file and its launches, in the order of their places."""
-    loaded: dict[Path, FileResult] = {}
-    for place, launches in sorted(read_notes(notes).items(), key=lambda item: (str(item[0].file), item[0].line)):
-        if place.file not in loaded:
-            loaded[place.file] = _loaded(place.file, spec, request)
-        yield place, loaded[place.file], launches
-
-
-def _known(spec: Spec | None, place: LaunchPlace, kernel: Kernel | None) -> KernelSpec | None:
-    """What the spec says of a kernel already."""
-    qualname, line = (kernel.qualname, kernel.location.line) if kernel is not None else ("", place.line)
-    return spec.entry_for(place.file, place.name, qualname, line) if spec is not None else None
 
 
 def _arguments(run: Run, file: FileResult, kernel: Kernel | None, launches: Sequence[Launch]) -> Settled:

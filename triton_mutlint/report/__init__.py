@@ -21,7 +21,8 @@ FIXES_SHOWN = ("text", "concise", "sarif")  # formats that say what `--fix` woul
 
 def render(name: str, report: Report, options: RenderOptions) -> str:
     """`report` in the format `name`, a key of FORMATS."""
-    if name == "text" and not options.color and _says_nothing(report):
+    found = report.kernels or report.ops or report.findings or report.notes or report.environment.targets
+    if name == "text" and not options.color and not found:
         # Without rich, which takes longer to import than such a run.
         from triton_mutlint.report.terminal.summary import sentence
 
@@ -31,7 +32,3 @@ def render(name: str, report: Report, options: RenderOptions) -> str:
         return text.replace("##[", "\\u0023#[")
     text = text if name == "text" else visible(text)  # the text report's own escapes are colours
     return text.replace("##[", "## [") if name == "github" else inert(text)
-
-
-def _says_nothing(report: Report) -> bool:
-    return not (report.kernels or report.ops or report.findings or report.notes or report.environment.targets)

@@ -17,14 +17,11 @@ def _annotation(finding: Finding) -> str:
     place = finding.location
     title = f"{finding.rule} {finding.name}"
     properties = {"file": place.file, "line": str(place.line), "col": str(place.column), "title": title}
-    shown = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
+    shown = ",".join(f"{key}={_data(value).replace(':', '%3A').replace(',', '%2C')}"
+                     for key, value in properties.items())
     message = f"{finding.message}\n{finding.help}" if finding.help else finding.message
     return f"::{_COMMANDS[finding.severity]} {shown}::{_data(message)}\n"
 
 
 def _data(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

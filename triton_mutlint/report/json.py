@@ -11,7 +11,7 @@ from typing import Any
 
 from triton_mutlint.report.options import RenderOptions
 from triton_mutlint.report.terminal.summary import summarize
-from triton_mutlint.types import Access, Finding, KernelReport, Location, OpReport, ParameterReport, Report, Status
+from triton_mutlint.types import Access, KernelReport, Location, OpReport, Report, Status
 from triton_mutlint.version import __version__
 
 SCHEMA_VERSION = 1
@@ -32,8 +32,9 @@ def document(report: Report) -> dict[str, Any]:
         "environment": {"triton": report.environment.triton, "targets": targets},
         "kernels": [_kernel(kernel) for kernel in report.kernels],
         "ops": [_op(op) for op in report.ops],
-        "findings": [_finding(finding) for finding in report.findings],
-        "summary": fields(summarize(report), "files kernels analyzed failed errors warnings"),
+        "findings": [{**fields(f, "rule name severity message"), **_place(f.location),
+                      **fields(f, "kernel op parameter suppressed")} for f in report.findings],
+        "summary": summarize(report),
     }
 
 
@@ -64,14 +65,16 @@ def _kernel(kernel: KernelReport) -> dict[str, Any]:
     failed = kernel.status is Status.FAILED
     if failed:
         kernel = replace(kernel, parameters=(), indirect_writes=(), opaque_ops=(), unanalyzable_ops=())
+    place = (kernel.failure and kernel.failure.location) or kernel.location
     return {
         "name": kernel.name,
         **_place(kernel.location),
         "status": kernel.status.value,
-        **({"error": _error(kernel)} if failed else {}),
+        **({"error": {**fields(kernel.failure, "stage message"), **fields(place, "file line")}} if failed else {}),
         "signature_origin": plain(kernel.origin),
         "variants": {"analyzed": kernel.analyzed_variants, "total": kernel.total_variants},
-        "parameters": [_parameter(parameter) for parameter in kernel.parameters],
+        "parameters": [{**fields(p, "name index kind type inferred mutation when reads writes atomics"),
+                        "accesses": list(map(_access, p.accesses))} for p in kernel.parameters],
         **fields(kernel, "mutated unknown"),
         "indirect_writes": [
             {**fields(w, "through via op"), **_place(w.location)} for w in kernel.indirect_writes],
@@ -82,19 +85,6 @@ def _kernel(kernel: KernelReport) -> dict[str, Any]:
             {**fields(op, "op detail reason parameters"), **_place(op.location)}
             for op in kernel.unanalyzable_ops],
         **({"torch": fields(kernel.torch, _TORCH)} if kernel.torch else {}),
-    }
-
-
-def _error(kernel: KernelReport) -> dict[str, Any]:
-    failure = kernel.failure
-    assert failure is not None, "a failed kernel carries its failure"
-    return {**fields(failure, "stage message"), **fields(failure.location or kernel.location, "file line")}
-
-
-def _parameter(parameter: ParameterReport) -> dict[str, Any]:
-    return {
-        **fields(parameter, "name index kind type inferred mutation when reads writes atomics"),
-        "accesses": [_access(access) for access in parameter.accesses],
     }
 
 
@@ -110,12 +100,4 @@ def _op(op: OpReport) -> dict[str, Any]:
         "declared": plain(op.declaration.names),
         **fields(op, "mutated maybe unknown kernels complete"),
         "incomplete": [{"reason": gap.text, "call": gap.call, **fields(gap.location, "file line")} for gap in op.gaps],
-    }
-
-
-def _finding(finding: Finding) -> dict[str, Any]:
-    return {
-        **fields(finding, "rule name severity message"),
-        **_place(finding.location),
-        **fields(finding, "kernel op parameter suppressed"),
     }

@@ -31,7 +31,10 @@ def render(report: Report, options: RenderOptions | None = None) -> str:
     """The findings as a SARIF log; suppressed ones carry their suppression."""
     options = options or RenderOptions()
     findings = report.findings
-    rules = _rules(findings)
+    described = {code: _rule(rule) for code, rule in RULES.items()}
+    for finding in findings:
+        described.setdefault(finding.rule, {"id": finding.rule, "name": _pascal(finding.name)})
+    rules = [described[code] for code in sorted(described)]
     position = {rule["id"]: index for index, rule in enumerate(rules)}
     results = [
         {"ruleId": f.rule, "ruleIndex": position[f.rule], **_result(f, report.kernels, options.sources),
@@ -44,14 +47,6 @@ def render(report: Report, options: RenderOptions | None = None) -> str:
 
 
 # --------------------------------------------------------------------------- rules
-
-
-def _rules(findings: Iterable[Finding]) -> list[Json]:
-    """Every rule by code: those of the tool, and any other that a finding names."""
-    described = {code: _rule(rule) for code, rule in RULES.items()}
-    for finding in findings:
-        described.setdefault(finding.rule, {"id": finding.rule, "name": _pascal(finding.name)})
-    return [described[code] for code in sorted(described)]
 
 
 def _rule(rule: Rule) -> Json:

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from triton_mutlint.config.request import Config
 from triton_mutlint.contracts.baseline import accept, unmet
-from triton_mutlint.contracts.comments import Suppression, read_suppressions
-from triton_mutlint.contracts.spans import header
+from triton_mutlint.contracts.comments import Suppression, header, read_suppressions
 from triton_mutlint.rules import NAMES, RULES
 from triton_mutlint.rules.rule import KernelSubject, Rule, RunSubject
 from triton_mutlint.rules.tml905_unused_suppression import RULE as UNUSED

@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from triton_mutlint.contracts.baseline import Baseline
 from triton_mutlint.contracts.declarations import KernelDeclaration
 from triton_mutlint.contracts.portable import covered
 from triton_mutlint.contracts.snapshot import Snapshot
+from triton_mutlint.spec.model import Declared
 from triton_mutlint.types import (
     AccessKind,
     Change,
@@ -28,9 +28,6 @@ from triton_mutlint.types import (
     Severity,
     SourceFile,
 )
-
-if TYPE_CHECKING:  # reading YAML is slow to import, and rules need no spec
-    from triton_mutlint.spec.model import Declared
 
 _VERBS = {AccessKind.READ: "read", AccessKind.WRITE: "written", AccessKind.ATOMIC: "updated"}
 WRITING = (AccessKind.WRITE, AccessKind.ATOMIC)

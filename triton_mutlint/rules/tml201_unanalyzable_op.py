@@ -8,6 +8,9 @@ store through an address of unknown origin, an op that this version does not kno
 or call that writes under other arguments than those that were guessed, for all that is known. The
 parameters that reach such an op are `unknown`, never `unwritten`.
 
+A torch op whose code was not followed is told for information: its implementation was not found, or following it
+took too long. What it declares was then compared with nothing.
+
 ## Why
 
 "Not decided" must not look like "not written". The kernel's other parameters keep their verdicts.
@@ -43,7 +46,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triton_mutlint.rules.rule import KernelSubject, Rule
-from triton_mutlint.types import Finding, Location, Related, Severity, UnanalyzableOp
+from triton_mutlint.types import Finding, Location, OpReport, Related, Severity, UnanalyzableOp
 
 _OTHERWISE = "use an op whose effects are known, or find out what it writes and suppress this with a reason"
 _SHOWN = 60  # characters of asm in a message
@@ -66,6 +69,7 @@ def _undecided(subject: KernelSubject, op: UnanalyzableOp) -> Finding:
     outcome = f"so it may write {names}" if unknown else "but no parameter's verdict depends on it"
     if op.parameters and not unknown:
         outcome = f"so it may write {names}, which the report calls written"
+    what = "an address of" if op.op == "address" else f"{op.op}{shown} in"
     declared = subject.declaration
     missing = [n for n in unknown if declared is not None and not declared.names(n)]
     advice = op.advice or _OTHERWISE
@@ -73,11 +77,18 @@ def _undecided(subject: KernelSubject, op: UnanalyzableOp) -> Finding:
         declare = f"if it writes {', '.join(f'`{n}`' for n in missing)}, add that to `mutates`; then suppress this"
         advice = f"{op.advice}, or {declare}" if op.advice else declare
     return RULE.finding(
-        f"{op.op}{shown} in `{report.name}`: {op.reason}, {outcome}", op.location, kernel=report,
+        f"{what} `{report.name}`: {op.reason}, {outcome}", op.location, kernel=report,
         related=[Related(f"{', '.join(at)} {'is' if len(at) == 1 else 'are'} unknown", place)
                  for place, at in places.items()], help=advice,
         parameter=unknown[0] if len(unknown) == 1 else None,
     )
 
 
-RULE = Rule("TML201", "unanalyzable-op", Severity.WARNING, __doc__ or "", check=check)
+def check_op(op: OpReport) -> Iterator[Finding]:
+    if op.unfollowed and op.unknown and not op.declaration.any_may:
+        yield RULE.finding(
+            f"`{op.name}` was not followed, so what it declares was not checked: {op.unfollowed}", op.location, op=op,
+            severity=Severity.INFO, help="find out what it writes, and declare that")
+
+
+RULE = Rule("TML201", "unanalyzable-op", Severity.WARNING, __doc__ or "", check=check, check_op=check_op)

@@ -39,7 +39,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from triton_mutlint.basics import plural
 from triton_mutlint.rules.rule import KernelSubject, Rule
 from triton_mutlint.types import Finding, Mutation, ParameterKind, ParameterReport, Severity
 
@@ -54,8 +53,8 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
             continue
         message = f"`{subject.report.name}` does not use `{parameter.name}`"
         if _is_mentioned(subject, parameter):
-            extent = f"none of the {plural(subject.report.analyzed_variants, 'analysed variant')}"
-            message = f"`{subject.report.name}` mentions `{parameter.name}`, but {extent} reads or writes there"
+            message = (f"`{subject.report.name}` mentions `{parameter.name}`, but no analysed variant reads or writes "
+                       "through it")
         yield RULE.finding(
             message, subject.place_of(parameter.name), kernel=subject.report, parameter=parameter.name,
             help="remove the parameter, and the argument at each launch", subject=subject.report.location,

@@ -35,16 +35,13 @@ Remove the comment, or the codes that the message names.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING
 
 from triton_mutlint.contracts.baseline import FindingKind
 from triton_mutlint.contracts.comments import Suppression
 from triton_mutlint.rules.rule import Rule
+from triton_mutlint.spec.model import Declared
 from triton_mutlint.spec.nodes import show_path
 from triton_mutlint.types import Change, Finding, ListKind, Location, Severity
-
-if TYPE_CHECKING:
-    from triton_mutlint.spec.model import Declared
 
 RULE = Rule("TML905", "unused-suppression", Severity.WARNING, __doc__ or "")  # asked when all others were
 

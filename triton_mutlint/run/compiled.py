@@ -64,7 +64,8 @@ class Compiled:
     _by_base: dict[int, SourcePlaces] = field(default_factory=dict)
 
     def read(self, progress: Progress) -> None:
-        stems = [(path, stem) for path in self._paths() if not is_trace(path) for stem in _stems(path)]
+        stems = [(path, stem) for path in self._paths() if not is_trace(path)
+                 for stem in (stems_of(path) if path.is_dir() else [path.with_suffix("")])]
         for done, (path, stem) in enumerate(stems):
             progress(done, len(stems), stem.name)
             only = path.suffix[1:] if path.is_file() and path.suffix != ".json" else ""
@@ -96,7 +97,7 @@ class Compiled:
             self.notes.append(kernel)
             return
         read = read_effects(kernel, self._places, self.request.opaque_asm)
-        known = self._kernels.setdefault((read.file or kernel.label, read.line, read.name), _Kernel(read))
+        known = self._kernels.setdefault((read.file or kernel.label, read.line, read.signature.name), _Kernel(read))
         known.count += 1
         if read.target is not None:
             known.targets[read.target] = None
@@ -105,7 +106,7 @@ class Compiled:
         with limits():
             inlined = parse(kernel.texts["ttir"]) if updated and "ttir" in kernel.texts else read.module
             backend = read.target.backend if read.target else ""
-            reruns = reruns_of(inlined, read.owners, backend, updated) if updated else {}
+            reruns = reruns_of(inlined, read.signature.owners, backend, updated) if updated else {}
         apart = choices if len(known.variants) < _MOST_TOLD_APART else ()
         known.variants.setdefault(repr((read.variant.arguments, read.variant.effects, reruns, apart)),
                                   replace(read.variant, choices=(*choices, ("entry", kernel.entry)), reruns=reruns))
@@ -121,21 +122,14 @@ class Compiled:
                 for (file, line, _), kernel in self._kernels.items()]
 
     def _report(self, place: Location, kernel: _Kernel) -> KernelReport:
-        variants = [*kernel.variants.values()]
-        notes = () if kernel.first.is_named else (_NAMELESS,)
-        base = KernelReport(kernel.first.name, place, Status.ANALYZED, Origin.COMPILED, kernel.count, kernel.count,
+        variants, signature = [*kernel.variants.values()], kernel.first.signature
+        notes = () if signature.is_named else (_NAMELESS,)
+        base = KernelReport(signature.name, place, Status.ANALYZED, Origin.COMPILED, kernel.count, kernel.count,
                             targets=tuple(kernel.targets), notes=notes)
-        positions = dict(kernel.first.positions)
+        positions = dict(signature.positions)
         for name in (name.partition(".")[0] for variant in variants for name in variant.arguments):
             positions.setdefault(name, len(positions))
         return merged(base, [v.effects for v in variants], judge(variants, frozenset(), {}, positions))
-
-
-def _stems(path: Path) -> Iterator[Path]:
-    if path.is_dir():
-        yield from stems_of(path)
-    else:
-        yield path.with_suffix("")
 
 
 class DeclaredRun(Run):

@@ -41,8 +41,10 @@ def written_addresses(doubts: Doubts, variant: Variant, effects: VariantEffects,
     suspects = [n for n, line in doubts.addresses.items() if (line or n in through) and n in flat]
     found, refused = _together(suspects, lambda group: analyze(replace(variant, args=as_pointers(variant.args, group))))
     written = frozenset[str]().union(*(f.written | f.unknown for f in found)) - effects.written - effects.unknown
-    # Triton takes no pointer for them: they are none, unless only the other guesses are in the way.
-    return {n for n in flat if n in written} | {n for n in refused if n not in doubts.numbers}
+    # Triton takes no pointer for them: they are none, unless only the other guesses are in the way. They may still be
+    # addresses as numbers.
+    numbers = {n for n in doubts.numbers if n not in through or not doubts.addresses.get(n)}
+    return {n for n in flat if n in written} | {n for n in refused if n not in numbers}
 
 
 def _together(names: Sequence[str],
@@ -108,15 +110,13 @@ def _doubts_of(name: str, doubts: Doubts, hidden: bool, addresses: Set[str], beh
         guesses = [*guessed.values()] or doubts.values
         if named := doubts.later.intersection(around) or (doubts.later if not guesses else ()):
             names = ", ".join(f"`{one}`" for one in sorted(named))
-            reason = f"whether it is reached depends on {names}, which a function of the file sets by `global`"
+            reason = f"whether it is reached may depend on {names}, which may be set before a launch"
             yield UnanalyzableOp("store", "", reason, (name,), Location(file, line),
                                  f"give {names} in the spec under `globals:`")
             return
-        yield UnanalyzableOp("store", "", reason, (name,), Location(file, line),
-                             f"give the arguments that decide it in the spec{_among(guesses)}; "
-                             "a list of values gives a variant each")
-
-
-def _among(names: Sequence[str]) -> str:
-    shown = [*names[:_SHOWN], *(["…"] if len(names) > _SHOWN else [])]
-    return f" (guessed: {', '.join(shown)})" if names else ""
+        shown = f" (guessed: {', '.join(guesses[:_SHOWN])}{', …' if len(guesses) > _SHOWN else ''})" if guesses else ""
+        advice = f"give the arguments that decide it in the spec{shown}; a list of values gives a variant each"
+        if not guesses:
+            reason = "no analysed variant reaches this write, and it is not known what decides whether one does"
+            advice = "give the kernel's arguments in the spec, and by `--target` the targets that it is for"
+        yield UnanalyzableOp("store", "", reason, (name,), Location(file, line), advice)

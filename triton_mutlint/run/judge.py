@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from triton_mutlint.config.request import Request
@@ -34,24 +35,39 @@ from triton_mutlint.types import (
     StageError,
 )
 
+_SHOWN = 8  # ops that a message lists
+
 
 def report_on(run: Run, sources: Sequence[SourceFile], failures: Sequence[tuple[str, Failure]],
               jobs: int = 0) -> Report:
     """The report of a run, stage by stage: files and kernels, torch ops, findings.
 
-    Of a file of which some kernels are named, nobody asked for the ops.
+    Of a file of which some kernels or ops are named, nobody asked for the others.
     """
     run.check(sources)
     found, passing = registering(sources, run.request.registering)
-    holding = [source for source in found if not source.kernels]
-    if not holding:
+    if not found:
         return _reported(run, run.files(sources, jobs), failures)
     from triton_mutlint.run.ops import follow  # here: few files register ops
 
-    with follow(run, sources, holding, passing) as finish:
+    with follow(run, sources, found, passing) as finish:
         files = run.files(sources, jobs)
-        ops = finish(files)
-    return _reported(run, files, failures, ops.ordered(), ops.notes())
+        followed = finish(files)
+    ops, noted = followed.ordered(), followed.notes()
+    asked = {file.source.display: {failure.wanted for _, failure in file.failures}
+             for file in files if file.source.kernels}
+    wanted = tuple(op for op in ops if any(map(op.is_called, asked.get(op.location.file, [op.name]))))
+    return _reported(run, [_with_ops(file, ops) for file in files], failures, wanted, noted)
+
+
+def _with_ops(file: FileResult, ops: Sequence[OpReport]) -> FileResult:
+    """A file, where what was asked for by name and is no kernel may be an op."""
+    here = [op for op in ops if op.location.file == file.source.display]
+    hint = f"it registers {', '.join(op.name for op in here[:_SHOWN])}{', …' if len(here) > _SHOWN else ''}"
+    return replace(file, failures=tuple(
+        (name, replace(failure, hint=failure.hint or hint) if failure.wanted else failure)
+        for name, failure in file.failures if not any(op.is_called(failure.wanted) for op in here)
+    )) if here else file
 
 
 def _reported(run: Run, files: Sequence[FileResult], failures: Sequence[tuple[str, Failure]],
@@ -62,20 +78,16 @@ def _reported(run: Run, files: Sequence[FileResult], failures: Sequence[tuple[st
     notes = [f"helper, analysed where it is called: {at.file}:{at.line} {name}" for at, name in listed]
     lowered = any(report.origin is not Origin.COMPILED for report in reports)
     newer = newer_than_tested() if lowered else ""
+    open_ = unavailable() if run.request.confine == "auto" else ""  # linted code could do more than it should
+    open_ = open_ and f"linted code is not confined: {open_}; docs/security.md says what that means"
     return Report(
         Environment(triton_version() if lowered else None, tuple(dict.fromkeys(t for r in reports for t in r.targets))),
         tuple(reports), _findings(run, files, failures, ops),
         files=sum(bool(f.reports or f.helpers or f.failures) for f in files), helpers=len(helpers),
-        notes=(*filter(None, (newer, _not_confined(run.request))), *notes, *(n for f in files for n in f.notes),
+        notes=(*filter(None, (newer, open_)), *notes, *(n for f in files for n in f.notes),
                *op_notes),
         ops=ops,
     )
-
-
-def _not_confined(request: Request) -> str:
-    """A note where linted code could do more than it should, and nobody asked for that."""
-    why = unavailable() if request.confine == "auto" else ""
-    return f"linted code is not confined: {why}; docs/security.md says what that means" if why else ""
 
 
 def _findings(run: Run, files: Sequence[FileResult], failures: Sequence[tuple[str, Failure]],
@@ -93,11 +105,10 @@ def _findings(run: Run, files: Sequence[FileResult], failures: Sequence[tuple[st
                 is_relied_on=report.failure is not None and _is_relied_on(report, entry, file.source, specs),
                 allowed=entry.allow if entry else (), sources=helped,
             ))
-    unnamed = [(file.source.display, file.failure) for file in files if file.failure is not None]
+    unnamed = [(file.source.display, failure) for file in files for name, failure in file.failures if not name]
     return judge(RunSubject(
         tuple(subjects), linted, (*failures, *unnamed),
-        tuple(stale(files, request, specs)), request.cwd, request.arguments, snapshot_of(request),
-        baseline_of(request),
+        tuple(stale(files, request, specs)), request.cwd, request.arguments, *compared_with(request),
         lambda allowed: _may_be_elsewhere(allowed, files, request, specs), ops=ops,
     ), request.config)
 
@@ -130,20 +141,11 @@ def _may_be_elsewhere(allowed: Declared, files: Sequence[FileResult], request: R
     return spec is not None and bool(own) and elsewhere(str(allowed.path[1]), own, _root(spec, request))
 
 
-def snapshot_of(request: Request) -> Snapshot | None:
-    """What contracts are compared with; raises UsageError for a file that cannot be read."""
-    if request.snapshot is None:
-        return None
-    path = request.cwd / request.snapshot
-    return read_snapshot(path, display_path(path, request.cwd))
-
-
-def baseline_of(request: Request) -> Baseline | None:
-    """The findings that are accepted; raises UsageError for a file that cannot be read."""
-    if request.baseline is None:
-        return None
-    path = request.cwd / request.baseline
-    return read_baseline(path, display_path(path, request.cwd))
+def compared_with(request: Request) -> tuple[Snapshot | None, Baseline | None]:
+    """What contracts and findings are compared with; raises UsageError for a file that cannot be read."""
+    snapshot, baseline = (given and request.cwd / given for given in (request.snapshot, request.baseline))
+    return (None if snapshot is None else read_snapshot(snapshot, display_path(snapshot, request.cwd)),
+            None if baseline is None else read_baseline(baseline, display_path(baseline, request.cwd)))
 
 
 def stale(files: Sequence[FileResult], request: Request, specs: Specs) -> Iterator[tuple[str, Location]]:

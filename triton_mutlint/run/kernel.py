@@ -218,15 +218,13 @@ class _Variants:
         if self.failures and not self.analyzed:
             return self.failures[0][1]
         for variant, failure in self.failures:
-            if failure.stage is Stage.ANALYZE or not self._is_optional(variant, failure):
+            # A verdict may do without a guess, and without a config that Triton would skip.
+            guessed = any(name in self.plan.inferred | self.plan.assumed for name, _ in variant.choices)
+            skipped = "static_assert" in failure.message or "static assert" in failure.message.lower()
+            if failure.stage is Stage.ANALYZE or not (guessed or skipped):
                 label = ", ".join(f"{n}={v}" for n, v in variant.choices)
                 return replace(failure, message=f"{failure.message}\n(with {label})" if label else failure.message)
         return None
-
-    def _is_optional(self, variant: Variant, failure: Failure) -> bool:
-        """Whether a verdict may do without this variant: a guess, or a config that Triton would skip."""
-        guessed = any(name in self.plan.inferred | self.plan.assumed for name, _ in variant.choices)
-        return guessed or "static_assert" in failure.message or "static assert" in failure.message.lower()
 
     def notes(self) -> list[str]:
         found = [self.stopped] if self.stopped else []

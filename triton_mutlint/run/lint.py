@@ -14,14 +14,13 @@ from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.lowering.lower import Lowerer
 from triton_mutlint.lowering.target import resolve_targets
 from triton_mutlint.lowering.triton_api import column_base, deep_calls, preload
-from triton_mutlint.process.harmless import harmless
 from triton_mutlint.process.inputs import current
 from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.rules import NAMES
 from triton_mutlint.run.kernel import Observe, Tools, analyze_kernel, failed
 from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.run.plan import Specs, given_files, load_file, plan_kernel, shown, unexpected
-from triton_mutlint.run.workers import At, Part, Reported, lint_files
+from triton_mutlint.run.workers import At, Part, lint_files
 from triton_mutlint.source.jit.launched import launched_in
 from triton_mutlint.source.slicing.tracing import traced
 from triton_mutlint.spec.model import KernelSpec, pattern_parts
@@ -137,7 +136,7 @@ class Run:
             if question is not None:
                 yield at  # that takes its time, too
                 yield question.ask(file, kernel, report)
-            yield Reported(index, report)
+            yield At(index, report=report)
 
     def load(self, source: SourceFile) -> FileResult:
         return load_file(source, self.specs.of(source), self.request)
@@ -158,30 +157,29 @@ class Run:
 
         With one that `is_delicate`, no other guesses are tried than those of its plan.
         """
-        targets = self._targets(entry)
-        comparison = None
-        if self.request.torch:
-            from triton_mutlint.run.comparing import Comparison  # here: few ask for it, and it imports much
+        targets, tools = self._targets(entry), replace(self.tools, may_try=not is_delicate)
 
-            comparison = Comparison()
-        tools = replace(self.tools, may_try=not is_delicate)
-
-        def analyzed() -> KernelReport:
+        def analyzed(compare: Observe | None = None) -> KernelReport:
             plan = self.plan(file, kernel, entry)
-            if comparison is None:
-                return analyze_kernel(kernel, plan, targets, tools)
-            return comparison.added(analyze_kernel(kernel, plan, targets, replace(tools, compare=comparison.observe)))
+            return analyze_kernel(kernel, plan, targets, replace(tools, compare=compare))
 
-        found = self.attempt(kernel, analyzed)
+        work = analyzed
+        if self.request.torch:
+            from triton_mutlint.run.comparing import compared  # here: few ask for it, and it imports much
+
+            work = partial(compared, analyzed)
+        found = self.attempt(kernel, work)
         return failed(kernel, found, targets) if isinstance(found, Failure) else found
 
     def attempt(self, kernel: Kernel, work: Callable[[], T]) -> T | Failure:
-        """What `work` gives of a kernel, or why it gives nothing; it may take its time, and changes nothing outside."""
+        """What `work` gives of a kernel, or why it gives nothing; it may take its time."""
         try:
-            with watched(self.request.timeout), harmless():
+            with watched(self.request.timeout):
                 return work()
         except TooLongError as error:
-            return _too_long(error, kernel)
+            hint = ("`tl.static_range` and recursion by constexpr repeat what they hold: give smaller constexprs in "
+                    "the spec, fewer variants (--max-variants) or more time (--timeout)")
+            return Failure(Stage.LOWER, f"{kernel.name} is {error}", kernel.location, hint, lacks="arguments")
         except StageError as error:
             return shown(error.failure, self.request.cwd)
         except UsageError:
@@ -205,12 +203,6 @@ class Run:
         if entry is not None and entry.targets and not self.request.targets:
             return tuple(parse_target(t.name, "spec") for t in entry.targets)
         return self._default_targets
-
-
-def _too_long(error: TooLongError, kernel: Kernel) -> Failure:
-    hint = ("`tl.static_range` and recursion by constexpr repeat what they hold: give smaller constexprs in the "
-            "spec, fewer variants (--max-variants) or more time (--timeout)")
-    return Failure(Stage.LOWER, f"{kernel.name} is {error}", kernel.location, hint, lacks="arguments")
 
 
 def settled(files: Sequence[FileResult], request: Request, specs: Specs) -> tuple[FileResult, ...]:

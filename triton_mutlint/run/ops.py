@@ -21,7 +21,6 @@ from triton_mutlint.host.state.core import Kernels
 from triton_mutlint.process.capture import unnamed_file
 from triton_mutlint.process.confined import limit
 from triton_mutlint.process.forked import Lost, Processes
-from triton_mutlint.process.harmless import harmless
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.plan import given_files
 from triton_mutlint.run.workers import bounds, lint_files
@@ -220,10 +219,8 @@ class OpKernels(Kernels):
         def ask(source: SourceFile) -> Iterator[Beyond]:
             file = self.run.load(source)
             kernel = next(k for k in file.kernels if (k.location.line, k.name) == (verdict.location.line, verdict.name))
-            with harmless():
-                plan = self.run.plan(file, kernel, self.run.specs.entry(kernel))
-            yield beyond(kernel, plan, {k.name: k for k in file.functions}, given,
-                         unsettled)
+            plan = self.run.plan(file, kernel, self.run.specs.entry(kernel))
+            yield beyond(kernel, plan, {k.name: k for k in file.functions}, given, unsettled)
 
         answers: list[Beyond] = []
         request = self.run.request

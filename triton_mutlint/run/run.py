@@ -35,9 +35,9 @@ def run(request: Request, progress: Progress | None = None) -> Report:
     with recording() if noting else contextlib.nullcontext():
         compared = request.snapshot is not None or request.baseline is not None
         if compared:
-            from triton_mutlint.run.judge import baseline_of, snapshot_of
+            from triton_mutlint.run.judge import compared_with
 
-            snapshot_of(request), baseline_of(request)  # what is wrong with them is told before the work
+            compared_with(request)  # what is wrong with them is told before the work
         is_ir = are_compiled(request.arguments, request.cwd, request.declared)
         if is_ir and request.torch:
             raise UsageError("--compare torch needs the kernels' sources: torch's pass lowers them itself")
@@ -113,7 +113,9 @@ def are_compiled(arguments: Sequence[str], cwd: Path, declared: Sequence[str]) -
 
     Raises UsageError where IR and sources are mixed, or sources are declared for other sources.
     """
-    found = {argument: _is_compiled((cwd / argument).expanduser()) for argument in arguments}
+    paths = {argument: (cwd / argument).expanduser() for argument in arguments}
+    found = {argument: is_trace(path) or (is_cache(path) if path.is_dir() else is_ir(path))
+             for argument, path in paths.items()}
     if declared and not all(found.values()):
         sources = next(argument for argument, is_ir_ in found.items() if not is_ir_)
         raise UsageError(f"--declared needs what was compiled among the paths, and {sources} is none of that: give "
@@ -123,7 +125,3 @@ def are_compiled(arguments: Sequence[str], cwd: Path, declared: Sequence[str]) -
         raise UsageError(f"{compiled} was compiled and {sources} is source: to hold one against the other, give the "
                          f"sources by --declared {sources}")
     return any(found.values())
-
-
-def _is_compiled(path: Path) -> bool:
-    return is_trace(path) or (is_cache(path) if path.is_dir() else is_ir(path))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Union
 
 from triton_mutlint.cache.files import FileCache
@@ -53,21 +54,14 @@ class Part:
 
 @dataclass(frozen=True)
 class At:
-    """The kernel with this number is being analysed, for these targets."""
+    """The kernel with this number is being analysed, for these targets, or has a report."""
 
     index: int
-    targets: tuple[Target, ...]
+    targets: tuple[Target, ...] = ()
+    report: KernelReport | None = None
 
 
-@dataclass(frozen=True)
-class Reported:
-    """The kernel with this number has a report."""
-
-    index: int
-    report: KernelReport
-
-
-Step = Union[FileResult, At, Reported]  # noqa: UP007 - evaluated at run time; first the file
+Step = Union[FileResult, At]  # noqa: UP007 - evaluated at run time; first the file
 Work = Callable[[SourceFile, Part], Iterator[Any]]  # steps, and what else is to be known of the kernel that it is at
 
 
@@ -89,7 +83,7 @@ class _File:
             if any(kernel.location.file != self.source.display for kernel in step.functions):
                 raise ValueError("it is about another file")
             self.result = step if step.source is self.source else step.of(self.source)  # from another process
-        elif isinstance(step, At):
+        elif step.report is None:
             self._kernel(step.index)
             self.at[part.first] = step
         else:
@@ -149,8 +143,11 @@ class _File:
                                   crashed=True)
                 self.reports[index] = failed(kernel, failure)
                 self.noted.spoiled += 1
-        reports = [(kernel, self.reports[i]) for i, kernel in enumerate(self.result.listed) if i in self.reports]
-        return replace(self.result, reports=(*reports, *((None, r) for r in _unloaded(self.result))))
+        reports: list[tuple[Kernel | None, KernelReport]] = [
+            (kernel, self.reports[i]) for i, kernel in enumerate(self.result.listed) if i in self.reports]
+        reports += [(None, KernelReport(name, _definition(self.source, name, failure), Status.FAILED, failure=failure))
+                    for name, failure in self.result.failures if name]
+        return replace(self.result, reports=tuple(reports))
 
 
 def lint_files(sources: Sequence[SourceFile], work: Work, request: Request, progress: Progress, jobs: int = 0,
@@ -180,7 +177,7 @@ def lint_files(sources: Sequence[SourceFile], work: Work, request: Request, prog
             tell(file.kernel_at(part), step)
             return
         file.take(part, step)
-        if isinstance(step, At):
+        if isinstance(step, At) and step.report is None:
             label = f"{file.source.display}: {file.kernel_at(part).name}"
             progress(sum(not f.parts for f in files), len(files), label)
 
@@ -188,11 +185,8 @@ def lint_files(sources: Sequence[SourceFile], work: Work, request: Request, prog
         rest = files[part.file].lose(part, lost)
         return [] if rest is None else [rest]
 
-    def seconds(step: Step | None) -> float:
-        return request.timeout + _GRACE if isinstance(step, At) else min(_LOADING, request.timeout + 2 * _GRACE)
-
     told = Union[Step, kind]  # noqa: UP007 - None is no kind
-    with Processes(parts, jobs, told, does, seconds, take, lose, bounds(request),
+    with Processes(parts, jobs, told, does, partial(_seconds, request), take, lose, bounds(request),
                    done=lambda part, noted: files[part.file].end(noted)) as processes:
         _read(files, known)
         processes.finish()
@@ -207,6 +201,13 @@ def _read(files: Sequence[_File], known: Sequence[Callable[[], FileResult] | Non
     """Read what is known already, while others work."""
     for file, result in zip(files, known, strict=True):
         file.result = None if result is None else result()
+
+
+def _seconds(request: Request, step: Step | None) -> float:
+    """That may pass after a step."""
+    if isinstance(step, At) and step.report is None:
+        return request.timeout + _GRACE
+    return min(_LOADING, request.timeout + 2 * _GRACE)
 
 
 def bounds(request: Request) -> Callable[[Iterable[int]], None]:
@@ -226,13 +227,6 @@ def _parts(files: Mapping[int, _File], jobs: int) -> list[Part]:
         of = files[number].parts = min(jobs, -(-length * jobs * 2 // total)) if jobs > 1 else 1
         parts.extend((length / of, Part(number, first, of)) for first in range(of))
     return [part for _, part in (sorted(parts, key=lambda p: -p[0]) if jobs > 1 else parts)]
-
-
-def _unloaded(file: FileResult) -> Iterator[KernelReport]:
-    """A report on each kernel of a file that could not be loaded."""
-    for name, failure in file.failures:
-        if name:
-            yield KernelReport(name, _definition(file.source, name, failure), Status.FAILED, failure=failure)
 
 
 def _definition(source: SourceFile, name: str, failure: Failure) -> Location:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
-from functools import lru_cache
 
 from triton_mutlint.kernel_source.footprint import elements
 from triton_mutlint.kernel_source.helpers import Helper
+from triton_mutlint.kernel_source.outside import read_by
 from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.kernel_source.values import MayBe, either, of_global
 from triton_mutlint.kernel_source.walk import Walk
 from triton_mutlint.signature.evidence import Dossier, Evidence, gather
 from triton_mutlint.signature.variants import types_of
-from triton_mutlint.source.walking import walk
+from triton_mutlint.source.slicing.later import set_later
+from triton_mutlint.source.slicing.statement_text import mentioned
 from triton_mutlint.types import (
     ArgType,
     ConstexprValue,
@@ -32,22 +32,32 @@ _NUMBER = re.compile(r"\b(int|float|bool|u?int\d+|float\d+|bfloat16|[iuf]\d+|fp\
 _OTHER = re.compile(r"\*|[Tt]ensor|[Pp]ointer|ptr")
 
 
-def set_later(kernel: Kernel, helpers: Mapping[str, Kernel], known: Set[str]) -> frozenset[str]:
-    """Names that the kernel or a helper reads and a function of its file sets by `global`, so that another launch may
-    find other values. Those in `known` are given by a spec.
+def unsettled(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) -> Plan:
+    """The plan, with the names outside that may have other values at a launch than now, and that may decide something.
+
+    What a heuristic computes from them counts as guessed, and what configs give that a function may change.
     """
-    set_by = _set_by_global(kernel.tree) - known
-    bodies = [kernel.node, *(helper.node for helper in helpers.values())] if set_by else []
-    return frozenset(n.id for body in bodies for n in walk(body) if isinstance(n, ast.Name) and n.id in set_by)
+    evidence = gather(kernel, helpers)
+    computed = {n: [(home, name) for home, name, _ in read_by(f)] for n, f in kernel.heuristics.items()}
+    used = frozenset(name for read in computed.values() for _, name in read)
+    given = {p.name: MayBe(frozenset((p.name,)), is_open=True) for p in kernel.parameters}
+
+    def decides(names: Set[str]) -> bool:
+        now, then = (Walk(evidence.program, n).of(Helper.of(kernel), given) for n in (frozenset[str](), names))
+        return now != then or not used.isdisjoint(names)
+
+    later = set_later([*evidence.read, *(one for read in computed.values() for one in read)], kernel.source, decides)
+    guessed = {n for n, read in computed.items() if not later.isdisjoint(name for _, name in read)}
+    configs = kernel.autotune.configs if kernel.autotune else ()
+    if configs:
+        named = [(kernel.namespace, name) for part in kernel.node.decorator_list for name in mentioned(part)]
+        is_changed = set_later(named, kernel.source, lambda _: False)
+        guessed |= {name for config in configs for name in config.kwargs} if is_changed else set()
+    return replace(plan, later=later, assumed=plan.assumed | guessed)
 
 
-@lru_cache(maxsize=4)
-def _set_by_global(tree: ast.Module) -> frozenset[str]:
-    return frozenset(name for node in walk(tree) if isinstance(node, ast.Global) for name in node.names)
-
-
-def doubts(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel], later: frozenset[str] = frozenset()) -> Doubts:
-    """What the guesses in `plan` leave open, and the names in `later` (see `set_later`)."""
+def doubts(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) -> Doubts:
+    """What the guesses in `plan` leave open, and the names that may have other values at a launch."""
     evidence = gather(kernel, helpers)
     learnt = evidence.learnt
     stores: dict[str, int] = {}
@@ -57,7 +67,7 @@ def doubts(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel], later: fro
     narrow: set[str] = set()
     numbers: set[str] = set()
     measured = learnt.distances and any(d.slot.measured for d in evidence.dossiers.values())
-    source = Walk(evidence.program, later) if later else evidence.walk
+    source = Walk(evidence.program, plan.later) if plan.later else evidence.walk
     possible = source.of(Helper.of(kernel), held_by(kernel, plan, evidence))
     stored, put, loads = (possible.lines(kind) for kind in ("store", "keep", "load"))
     indirect = min(possible.indirect.values(), default=0)
@@ -86,11 +96,11 @@ def doubts(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel], later: fro
                     numbers.add(label)
     kinds = (ConstexprValue, TupleType, *((DescriptorType,) if possible.asks("size") else ()))
     typed = learnt.typed and bool(plan.inferred | plan.assumed)
-    is_open = bool(later) or typed or possible.asks("type") or _decides(plan, kinds)
+    is_open = bool(plan.later) or typed or possible.asks("type") or _decides(plan, kinds)
     values = tuple(n for n in kernel.parameter_names if n in plan.inferred | plan.assumed
                    and any(isinstance(v.args[n], ConstexprValue) for v in plan.variants))
     return Doubts(stores, addresses, is_open, frozenset(narrow), kept, learnt.pointers, frozenset(numbers),
-                  values, frozenset({*loads, *put}), behind, later)
+                  values, frozenset({*loads, *put}), behind, plan.later)
 
 
 def _is_blank(slot: Slot) -> bool:

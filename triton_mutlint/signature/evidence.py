@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -64,6 +64,7 @@ class Evidence:
     program: Program
     dossiers: Mapping[str, Dossier]
     learnt: Learning
+    read: Sequence[tuple[Any, str]]  # names outside of functions: where they stand
 
     @cached_property
     def walk(self) -> Walk:
@@ -96,7 +97,7 @@ def _gather(kernel: Kernel, program: Program) -> Evidence:
     found, launches = facts(kernel, program), passed(kernel)
     dossiers = {p.name: Dossier(p, found.slots[p.name], launches.get(p.name, ()), kernel.namespace,
                                 found.learnt.pointers) for p in kernel.parameters}
-    return Evidence(program, dossiers, found.learnt)
+    return Evidence(program, dossiers, found.learnt, found.read)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +106,7 @@ class Facts:
 
     slots: Mapping[str, Slot]
     learnt: Learning
+    read: Sequence[tuple[Any, str]]
 
 
 def facts(kernel: Kernel, program: Program) -> Facts:
@@ -122,7 +124,7 @@ def facts(kernel: Kernel, program: Program) -> Facts:
             learnt.pointers = True
             learnt.loaded = learnt.loaded or (line if source.memory else 0)
     marks.settle(everything)
-    return Facts(slots, learnt)
+    return Facts(slots, learnt, walk.outside.read)
 
 
 def _with_children(slots: Iterable[Slot]) -> Iterator[Slot]:

@@ -8,8 +8,11 @@ message or the source of the line mention (a type, a number, a text, None) is ch
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import linecache
 import re
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
@@ -114,7 +117,7 @@ class Repair:
         """Changes of one guess, of all that are alike, and of two, each with what it costs."""
         line = _line(self._kernel, failure)
         names, place = self._names(args, failure, line), failure.location
-        elsewhere = linecache.getline(place.file, place.line) if place else ""
+        elsewhere = _statement_at(place.file, place.line) if place else ""
         own = frozenset[str]() if "is not defined" in failure.message else self._own
         costs: dict[tuple[str, ArgType], int] = {}
         for position, name in enumerate(names):
@@ -169,7 +172,8 @@ class Repair:
             yield from _shapes(type_, hints)
         is_scalar, have = isinstance(type_, ScalarType), _element(type_)
         usual = sorted(_BY_DEFAULT, key=lambda dtype: (dtype in FLOATING) is (have in FLOATING))
-        for rank, dtype in enumerate(d for d in _once([*hints.dtypes, *usual]) if d != have):
+        alike = _BY_WIDTH.get(bits(have), ()) if hints.about_types else ()
+        for rank, dtype in enumerate(d for d in _once([*hints.dtypes, *alike, *usual]) if d != have):
             certain = 6 if is_scalar and facts.integer and dtype in FLOATING else 0
             new = ScalarType(dtype) if isinstance(type_, ScalarType) else replace(type_, element=dtype)
             yield far + rank + certain + (0 if dtype in hints.dtypes else 2), new
@@ -250,6 +254,15 @@ def _line(kernel: Kernel, failure: Failure) -> int:
     inside, own = _PLACE.search(failure.message), kernel.node
     found = int(inside[2]) if inside else failure.line
     return found if own.body[0].lineno <= found <= (own.end_lineno or 0) else 0
+
+
+def _statement_at(file: str, line: int) -> str:
+    """The source of a statement that begins at a line; of a compound one, that line."""
+    lines = linecache.getlines(file)[line - 1:line + 9]
+    for end in range(1, len(lines) + 1):
+        with contextlib.suppress(SyntaxError):
+            return ast.unparse(ast.parse(textwrap.dedent("".join(lines[:end]))))
+    return "".join(lines[:1])
 
 
 def _error(failure: Failure) -> str:

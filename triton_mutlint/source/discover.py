@@ -11,6 +11,7 @@ from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
 
+from triton_mutlint.basics import UsageError
 from triton_mutlint.source.finder import Finder, ModulePlace
 from triton_mutlint.source.python_text import decode_source, has_kernels, has_ops, read_bytes, refuse_foreign
 from triton_mutlint.source.registrars import registering
@@ -62,7 +63,7 @@ def discover(
     each folder above it; `force` holds them against what was named outright as well. `registrars` are the
     project's own functions that register ops, by dotted name; those that files of the run define are found.
     A file named outright that cannot be read or parsed is a failure; the other files go on. A file reached by
-    two paths is linted once.
+    two paths is linted once. Raises UsageError for an argument that leads to no file.
     """
     wanted: dict[Path, _Wanted] = {}
     failures: list[NamedFailure] = []
@@ -71,7 +72,7 @@ def discover(
         try:
             _collect(argument, cwd, excluded, wanted, failures)
         except StageError as error:
-            failures.append((argument, error.failure))
+            raise UsageError("; ".join(filter(None, (error.failure.message, error.failure.hint)))) from error
     files, left = _holding(wanted.values(), cwd, registrars, failures)
     names = registering(files, registrars)[1] if left else ()
     while left and set(names) - set(registrars):
@@ -178,8 +179,9 @@ def _collect(
         raise _failure(argument, f"`{argument}` {what}", "write path.py, path.py::kernel or module:kernel")
     path = _absolute(name, cwd)
     mode = _mode(path, argument, name)
-    if not separator and mode is None and ":" in name:
-        module, _, kernel = name.partition(":")
+    if mode is None and ":" in name:
+        module, _, rest = name.partition(":")
+        kernel = rest + separator + kernel
         if os.path.isfile(_absolute(module, cwd)):  # noqa: PTH113
             raise _failure(argument, f"no such file or directory: {name}", f"write {module}::{kernel or 'kernel'}")
         if not _is_drive(module) and not name.endswith(".py"):
@@ -187,7 +189,9 @@ def _collect(
             mode = _mode(path, argument, name)
     if separator and not kernel:
         raise _failure(argument, f"`{argument}` names no kernel", "write path.py::kernel or module:kernel")
-    if mode is None or (separator and stat.S_ISDIR(mode)):
+    if mode is not None and separator and stat.S_ISDIR(mode):
+        raise _failure(argument, f"{name} is a folder", "write path.py::kernel, with the file of the kernel")
+    if mode is None:
         raise _failure(argument, f"no such file or directory: {name}", _nearest(path, cwd))
     if excluded.force and path in excluded:
         return

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-from triton_mutlint.process.inputs import note_folder, note_name, read
+from triton_mutlint.process.inputs import note_name, read
 
 # Stood in for, but where the project itself has a folder of that name: importing them is slow, touches
 # devices, or needs a compiler, and nothing that a jit body uses comes from them.
@@ -195,7 +195,7 @@ def _below(folder: Path, parts: list[str]) -> Path | None:
         return Path(init)
     if not os.path.isdir(base):  # noqa: PTH112
         return None
-    note_folder(base)
+    note_name(base)
     with os.scandir(base) as entries:
         found = [entry for entry in entries if entry.name.endswith(".py") or entry.is_dir()]
     for entry in found:

@@ -238,4 +238,4 @@ def _unknown(source: SourceFile, found: Sequence[Candidate]) -> Iterator[NamedFa
         known = ", ".join(sorted(set(names))[:8])
         hint = f"did you mean {close[0]}?" if close else (f"it defines {known}" if known else "")
         message = f"{source.display} defines no kernel `{wanted}`"
-        yield "", Failure(Stage.LOAD, message, Location(source.display, 1), hint)
+        yield "", Failure(Stage.LOAD, message, Location(source.display, 1), hint, wanted=wanted)

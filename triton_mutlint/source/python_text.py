@@ -33,12 +33,7 @@ def has_kernels(text: str) -> bool:
 
 def has_ops(text: str, registrars: Collection[str] = ()) -> bool:
     """Whether the text may register torch ops; `registrars` are the project's own functions that do."""
-    return registers(text, registrars) or names_registrar(text)
-
-
-def names_registrar(text: str) -> bool:
-    """Whether it holds a name that sounds like that of a function which registers ops."""
-    return "register_" in text and REGISTRAR.search(text) is not None
+    return registers(text, registrars) or ("register_" in text and REGISTRAR.search(text) is not None)
 
 
 def registers(text: str, registrars: Collection[str] = ()) -> bool:

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from triton_mutlint.process.inputs import current, note_file, note_folder, note_name, spoil
+from triton_mutlint.process.inputs import current, note_file, note_name, spoil
 
 # A folder of such a name is left out, unless it is a package.
 SKIPPED = frozenset({"__pycache__", "node_modules", "site-packages", "dist-packages", "venv", "virtualenv", "env",
@@ -28,7 +28,7 @@ def walk(root: Path, excluded: Callable[[Path], bool], unreadable: Callable[[OSE
             folders.clear()
             continue
         seen.add(real)
-        note_folder(folder)
+        note_name(folder)
         here = Path(folder)
         folders[:] = sorted(name for name in folders if not _skipped(here / name) and not excluded(here / name))
         for name in sorted(files):

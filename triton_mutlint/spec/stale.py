@@ -18,9 +18,6 @@ from triton_mutlint.types import FileResult, Kernel, Location, SourceFile
 MAX_FILES = 5000  # searched for a name before it is given the benefit of the doubt
 _GLOB = re.compile(r"[*?\[]")
 _WORD = re.compile(r"\w+")
-_BINDING = re.compile(
-    r"^[ \t]*(?:from[ \t]+\S+[ \t]+import[ \t]+(.*)|import[ \t]+(.*)|(\w+)[ \t]*(?::[^=\n]*)?=(?!=))", re.MULTILINE
-)
 Stale = tuple[str, Location]  # what a person is told, and the place in the spec
 
 
@@ -30,7 +27,7 @@ def stale_entries(spec: Spec, files: Sequence[FileResult], root: Path) -> Iterat
     An entry that only files under `root` which this run did not lint could match is not stale.
     """
     linted, kernels = [file.source for file in files], [kernel for file in files for kernel in file.functions]
-    failed = [name for file in files for name in file.failed_names]
+    failed = [name for file in files for name, _ in file.failures if name]
     held: dict[int, list[Kernel]] = {}
     for kernel in kernels:
         match = spec.entry_for(kernel.path, kernel.name, kernel.qualname, kernel.location.line)
@@ -115,19 +112,12 @@ def stale_globals(spec: Spec, files: Sequence[FileResult], root: Path) -> Iterat
     for given in spec.global_specs:
         prefix, dot, word = given.name.rpartition(".")
         if word in left:
-            near = _near(word, set(_bound(linted)), f"{prefix}{dot}")
+            near = _near(word, {other for source in linted for other in _WORD.findall(source.text)}, f"{prefix}{dot}")
             yield f"globals.{given.name}: no file asks for `{given.name}`{near}", given.location
 
 
 def _mentions(text: str, word: str) -> bool:
     return word in text and re.search(rf"\b{re.escape(word)}\b", text) is not None
-
-
-def _bound(linted: Sequence[SourceFile]) -> Iterator[str]:
-    """Names that the linted files import or assign."""
-    for source in linted:
-        for match in _BINDING.finditer(source.text):
-            yield from _WORD.findall(match[1] or match[2] or match[3])
 
 
 # --------------------------------------------------------------------------- the files of a project

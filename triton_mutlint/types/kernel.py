@@ -145,11 +145,6 @@ class FileResult:
         """Why the file as a whole was not loaded, if it was not."""
         return next((failure for name, failure in self.failures if not name), None)
 
-    @property
-    def failed_names(self) -> list[str]:
-        """The kernels that were not loaded."""
-        return [name for name, _ in self.failures if name]
-
     def detached(self) -> FileResult:
         """Without what lives in one process, so that it can go to another, or to disk; `of` is the way back."""
         return self.of(replace(self.source, text=""), Kernel.detached)

@@ -99,6 +99,10 @@ class OpReport:
     unmarked: tuple[tuple[str, Location], ...] = ()
     fake_problems: tuple[Problem, ...] = ()
 
+    def is_called(self, wanted: str) -> bool:
+        """Whether `lib::rope` is meant by `lib::rope` or `rope`."""
+        return wanted in (self.name, self.name.rpartition(":")[2])
+
     @property
     def mutated(self) -> tuple[str, ...]:
         """Arguments written for certain on some path, in signature order."""
@@ -113,6 +117,11 @@ class OpReport:
     def unknown(self) -> tuple[str, ...]:
         """Arguments that code whose effect is not known may write."""
         return tuple(a.name for a in self.arguments if a.mutation is OpMutation.UNKNOWN)
+
+    @property
+    def unfollowed(self) -> str:
+        """Why its code was not followed at all, or not to its end; "" where it was."""
+        return next((gap.text for gap in self.gaps if gap.call == self.name), "")
 
     @property
     def complete(self) -> bool:

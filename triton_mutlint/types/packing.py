@@ -27,9 +27,9 @@ def pack(value: object) -> str:
 
     Raises TypeError for any other.
     """
-    pool: list[Any] = []
-    root = _Packer(pool).plain(value)
-    return json.dumps([pool, root], separators=(",", ":"))
+    packer = _Packer()
+    root = packer.plain(value)
+    return json.dumps([packer.pool, root], separators=(",", ":"))
 
 
 def unpack(text: str | bytes, kind: Any) -> Any:
@@ -47,8 +47,8 @@ def unpack(text: str | bytes, kind: Any) -> Any:
 
 
 class _Packer:
-    def __init__(self, pool: list[Any]) -> None:
-        self._pool = pool
+    def __init__(self) -> None:
+        self.pool: list[Any] = []
         self._numbers: dict[int, int] = {}
 
     def plain(self, value: Any) -> Any:
@@ -62,8 +62,8 @@ class _Packer:
         if (names := _names(cls)) is not None:
             if id(value) not in self._numbers:
                 fields = [self.plain(getattr(value, name)) for name in names]
-                self._numbers[id(value)] = len(self._pool)
-                self._pool.append([cls.__name__, *fields])
+                self._numbers[id(value)] = len(self.pool)
+                self.pool.append([cls.__name__, *fields])
             return self._numbers[id(value)]
         if isinstance(value, Path):
             return str(value)

@@ -125,8 +125,7 @@ class Doubts:
     `numbers` holds those that cannot be addresses, by what is done with them.
     `values` names the parameters whose compile-time values are guesses.
     `loads` holds the parameters that the body, as written, may read from. `behind` holds those through whose memory,
-    which holds addresses, it may store, each with the line. `later` names what a function of the kernel's file sets
-    by `global`.
+    which holds addresses, it may store, each with the line. `later` is that of the plan.
     """
 
     stores: Mapping[str, int] = EMPTY
@@ -204,8 +203,8 @@ class Plan:
     `inferred` holds the parameters that the spec did not give; `reasons` says, per parameter, why. `assumed` holds
     those of which nobody said that the value is meant: the default of the source, where no spec entry gives the rest
     of a launch, and what a heuristic gave for arguments that are not known. `partial` holds those of `inferred` that
-    the source takes other values of, too. `footprints` has that of each variant, where there
-    are several.
+    the source takes other values of, too. `footprints` has that of each variant, where there are several. `later`
+    names what the kernel reads outside of functions and another launch may find to be something else.
     """
 
     variants: tuple[Variant, ...]
@@ -218,6 +217,7 @@ class Plan:
     notes: tuple[str, ...] = ()
     doubts: Doubts | None = None
     footprints: tuple[Footprint, ...] = ()  # as `variants`
+    later: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,7 @@ class Failure:
     crashed: bool = False
     lacks: str = ""
     line: int = 0
+    wanted: str = ""  # what was asked for by name, and is no kernel of the file
 
 
 class StageError(MutlintError):

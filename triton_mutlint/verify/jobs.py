@@ -1,21 +1,14 @@
-"""From verdicts to runs: which variants, with which values, on which grids; and running them in other processes."""
+"""From the verdicts on kernels to runs: which variants, with which values, on which grids."""
 
 from __future__ import annotations
 
-import os
-import pickle
 import re
-import signal
-import subprocess
-import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
 from triton_mutlint.analysis import VariantEffects
-from triton_mutlint.config.request import Progress, silent
 from triton_mutlint.lowering.lower import flat_args
 from triton_mutlint.run.plan import Specs
 from triton_mutlint.spec.as_yaml import argument_spec, argument_text, plain_text
@@ -30,11 +23,10 @@ from triton_mutlint.types import (
     PointerType,
     ScalarType,
     Status,
-    UsageError,
     Variant,
 )
-from triton_mutlint.verify.model import VerifySubject
-from triton_mutlint.verify.wire import FILLS, Finished, Job, RunCase, Settings, VariantCase, Work
+from triton_mutlint.verify.model import Subject
+from triton_mutlint.verify.wire import FILLS, Job, RunCase, Settings, VariantCase
 
 MAX_VARIANTS = 12  # that are run of one kernel
 ENOUGH = 16  # runs of one variant
@@ -50,15 +42,12 @@ Analyze = Callable[[KernelSpec], KernelReport]  # of the kernel, with the argume
 
 @dataclass(frozen=True)
 class Cases:
-    """The variants of one kernel that are run, with the grids of each; `refused` says why there are none.
+    """The variants of one kernel that are run; `refused` says why there are none.
 
-    The last of them are the recorded launches of the spec that have the numbers `launches`. `addresses` are the
-    integers and tables that hold addresses.
+    `addresses` are the integers and tables that hold addresses.
     """
 
     variants: tuple[VariantCase, ...] = ()
-    grids: tuple[tuple[tuple[int, ...], ...], ...] = ()
-    launches: tuple[int, ...] = ()
     addresses: tuple[str, ...] = ()
     refused: str = ""
 
@@ -70,31 +59,38 @@ def cases_of(file: FileResult, kernel: Kernel, report: KernelReport, seen: Seen,
         return Cases()
     given = _given(kernel, specs)
     variants: list[VariantCase] = []
-    for variant, effects in _spread(_distinct(seen), MAX_VARIANTS):
+    each = list({tuple((n, str(a)) for n, a in v.args.items()): (v, e) for v, e in reversed(seen)}.values())[::-1]
+    most = min(len(each), MAX_VARIANTS)  # evenly from all of them: neighbours are alike
+    grid = given.get("grid") or GRIDS
+    grids = tuple(map(tuple, grid if isinstance(grid[0], (list, tuple)) else [grid]))
+    for variant, effects in (each[i * len(each) // most] for i in range(most)):
         texts = _texts(kernel, variant)
         if isinstance(texts, str):
             return Cases(refused=texts)
-        variants.append(_case(variant, effects, texts))
-    grids = [tuple(tuple(g) for g in _grids(given.get("grid"))) or GRIDS] * len(variants)
-    recorded = list(_recorded(kernel, variants, given.get("launches", ()), analyze))
-    return Cases((*variants, *(case for _, case, _ in recorded)), (*grids, *(grid for *_, grid in recorded)),
-                 tuple(number for number, *_ in recorded), _addresses(file, report, [v for v, _ in seen]))
+        through = tuple(sorted({write.through for write in effects.indirect_writes}))
+        written = tuple(sorted(effects.written | effects.unknown))
+        variants.append(VariantCase(texts, written, through, grids, variant.options))
+    return Cases((*variants, *_recorded(kernel, variants, given.get("launches", ()), analyze)),
+                 _addresses(file, report, [v for v, _ in seen]))
 
 
-def subject_of(kernel: Kernel, report: KernelReport, cases: Cases, settings: Settings, specs: Specs) -> VerifySubject:
+def subject_of(file: FileResult, kernel: Kernel, report: KernelReport, cases: Cases, settings: Settings,
+               specs: Specs) -> Subject[KernelReport, Job]:
     """How to run one kernel, of which `cases` is what its analysis tells."""
-    spec, given, count = specs.of(kernel.source), _given(kernel, specs), len(cases.launches)
+    spec, given = specs.of(kernel.source), _given(kernel, specs)
     refused = f"the spec skips it: {given['skip']}" if given.get("skip") else cases.refused
     if report.status is not Status.ANALYZED or refused:
-        return VerifySubject(report, refused=refused)
-    values = [EMPTY] * (len(cases.variants) - count)
-    values += [given["launches"][number].get("values", EMPTY) for number in cases.launches]
-    variants = tuple(replace(case, values=of) for case, of in zip(cases.variants, values, strict=True))
-    runs = tuple(_runs(cases.grids, min(settings.runs + count, ENOUGH * len(variants))))
-    return VerifySubject(report, Job(
-        str(kernel.path), kernel.source.display, kernel.source.text, kernel.name, kernel.location.line, variants,
-        runs, {n: _shape(s) for n, s in given.get("shapes", EMPTY).items()}, given.get("values", EMPTY),
-        cases.addresses, spec.globals if spec else EMPTY, settings))
+        return Subject(report, refused=refused)
+    variants = tuple(case if case.launch is None else
+                     replace(case, values=given["launches"][case.launch].get("values", EMPTY))
+                     for case in cases.variants)
+    count = sum(case.launch is not None for case in variants)
+    return Subject(report, Job(
+        name=kernel.name, path=str(kernel.path), display=kernel.source.display, text=kernel.source.text,
+        line=kernel.location.line, variants=variants,
+        runs=tuple(_runs(variants, min(settings.runs + count, ENOUGH * len(variants)))),
+        shapes={n: _shape(s) for n, s in given.get("shapes", EMPTY).items()}, values=given.get("values", EMPTY),
+        addresses=cases.addresses, globals=spec.globals if spec else EMPTY, settings=settings), sources=file.sources)
 
 
 def _given(kernel: Kernel, specs: Specs) -> Mapping[str, Any]:
@@ -103,26 +99,8 @@ def _given(kernel: Kernel, specs: Specs) -> Mapping[str, Any]:
     return (entry.verify if entry is not None else None) or EMPTY
 
 
-def _grids(given: Any) -> list[list[int]]:
-    if not given:
-        return []
-    return given if isinstance(given[0], list) else [given]
-
-
 def _shape(given: Any) -> tuple[int, ...]:
     return tuple(given) if isinstance(given, list) else (int(given),)
-
-
-def _distinct(seen: Seen) -> Seen:
-    """Each variant once: every target lowers them all."""
-    return list({tuple((n, str(a)) for n, a in v.args.items()): (v, e) for v, e in reversed(seen)}.values())[::-1]
-
-
-def _spread(seen: Seen, most: int) -> Seen:
-    """At most `most`, evenly from all of them: neighbours are alike."""
-    if len(seen) <= most:
-        return seen
-    return [seen[i * len(seen) // most] for i in range(most)]
 
 
 def _texts(kernel: Kernel, variant: Variant) -> dict[str, str] | str:
@@ -137,16 +115,9 @@ def _texts(kernel: Kernel, variant: Variant) -> dict[str, str] | str:
     return texts
 
 
-def _case(variant: Variant, effects: VariantEffects, texts: Mapping[str, str]) -> VariantCase:
-    label = ", ".join(f"{name}={value}" for name, value in variant.choices)
-    through = {write.through for write in effects.indirect_writes}
-    written = tuple(sorted(effects.written | effects.unknown))
-    return VariantCase(texts, written, tuple(sorted(through)), variant.options, label)
-
-
 def _recorded(kernel: Kernel, variants: Sequence[VariantCase], launches: Sequence[Mapping[str, Any]],
-              analyze: Analyze) -> Iterator[tuple[int, VariantCase, tuple[tuple[int, ...], ...]]]:
-    """A case and its grids for each launch that `record` wrote into the spec, by number, where it is complete.
+              analyze: Analyze) -> Iterator[VariantCase]:
+    """A case for each launch that `record` wrote into the spec, where it is complete.
 
     What is predicted of one is what its variant's analysis says; where it is not among `variants` it is
     analysed by itself, and left out if that fails.
@@ -159,9 +130,10 @@ def _recorded(kernel: Kernel, variants: Sequence[VariantCase], launches: Sequenc
         same = next((v for v in variants if v.args == args), None)
         predicted = (same.written, same.through) if same else _predicted(args, kernel, analyze)
         if predicted is not None:
-            shapes = {n: _limited(_shape(s)) for n, s in launch.get("shapes", {}).items()}
-            case = VariantCase(args, *predicted, label="recorded", shapes=shapes)
-            yield number, case, (_cut(launch["grid"]),) if "grid" in launch else GRIDS
+            shapes = {n: _shape(s) for n, s in launch.get("shapes", {}).items()}
+            shapes = {n: (min(s[0], _ELEMENTS),) if len(s) == 1 else s for n, s in shapes.items()}  # not of descriptors
+            grids = (_cut(launch["grid"]),) if "grid" in launch else GRIDS
+            yield VariantCase(args, *predicted, grids, launch=number, shapes=shapes)
 
 
 def _predicted(args: Mapping[str, str], kernel: Kernel,
@@ -174,11 +146,6 @@ def _predicted(args: Mapping[str, str], kernel: Kernel,
     return may, tuple(sorted({write.through for write in report.indirect_writes}))
 
 
-def _limited(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """A flat tensor's size, cut; a descriptor's shape as it is."""
-    return (min(shape[0], _ELEMENTS),) if len(shape) == 1 else shape
-
-
 def _cut(grid: Sequence[int]) -> tuple[int, ...]:
     cut = list(grid)
     while prod(cut) > _PROGRAMS:
@@ -187,16 +154,12 @@ def _cut(grid: Sequence[int]) -> tuple[int, ...]:
     return tuple(cut)
 
 
-def _runs(grids: Sequence[Sequence[tuple[int, ...]]], most: int) -> Iterator[RunCase]:
-    """Every variant with one kind of values, then with the next, until there are `most`.
-
-    `grids` are those of each variant.
-    """
+def _runs(variants: Sequence[VariantCase], most: int) -> Iterator[RunCase]:
+    """Every variant with one kind of values, then with the next, until there are `most`."""
     for count in range(most):
-        turn, variant = divmod(count, len(grids))
-        step = turn + variant  # or variants would each see one grid and one size only
-        grid = grids[variant][step % len(grids[variant])]
-        yield RunCase(variant, grid, FILLS[turn % len(FILLS)], turn, SIZES[step % len(SIZES)])
+        turn, variant = divmod(count, len(variants))
+        step, grids = turn + variant, variants[variant].grids  # or variants would each see one grid and one size only
+        yield RunCase(variant, grids[step % len(grids)], FILLS[turn % len(FILLS)], turn, SIZES[step % len(SIZES)])
 
 
 def _addresses(file: FileResult, report: KernelReport, variants: Sequence[Variant]) -> tuple[str, ...]:
@@ -221,44 +184,3 @@ def _read(path: Any) -> str:
         return str(path.read_text(encoding="utf-8", errors="replace"))
     except OSError:
         return ""
-
-
-def run_jobs(jobs: Sequence[Work], progress: Progress = silent) -> list[Finished]:
-    """What each job gave, in their order.
-
-    Raises UsageError where the process for them does not start, or is lost. Every process has ended on return.
-    """
-    found: dict[int, Finished] = {}
-    if not jobs:
-        return []
-    progress(0, len(jobs), f"running {jobs[0].name}")
-    command = [sys.executable, "-m", "triton_mutlint.verify.running.server"]
-    with tempfile.TemporaryFile("w+") as errors, subprocess.Popen(  # noqa: S603 - this package
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, start_new_session=True,
-            env=_environment(jobs[0].settings.device)) as process:
-        assert process.stdin is not None, "a pipe"
-        assert process.stdout is not None, "a pipe"
-        try:
-            pickle.dump(list(jobs), process.stdin)
-            process.stdin.flush()
-            while len(found) < len(jobs):
-                number, finished = pickle.load(process.stdout)  # noqa: S301 - this package wrote it
-                found[number] = finished
-                progress(len(found), len(jobs), f"ran {jobs[number].name}")
-        except (EOFError, OSError) as error:
-            errors.seek(0)
-            lines = errors.read().strip().splitlines()
-            raise UsageError(f"the process for runs was lost: {lines[-1] if lines else 'no message'}") from error
-        finally:
-            os.killpg(process.pid, signal.SIGKILL)  # and what it forked
-    return [found[number] for number in range(len(jobs))]
-
-
-def _environment(device: str) -> Mapping[str, str]:
-    """This process's, with the interpreter on or off from the start: Triton's own functions are made then."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-    environment["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"  # asking for GPUs otherwise spoils them for what is forked
-    environment.pop("TRITON_INTERPRET", None)
-    if device == "cpu":
-        environment["TRITON_INTERPRET"] = "1"
-    return environment

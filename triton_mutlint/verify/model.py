@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from pathlib import Path
+from typing import Any, Generic, TypeVar
 
-from triton_mutlint.types import Failure, KernelReport, Location, Mutation, OpMutation
-from triton_mutlint.verify.wire import Difference, Job
+from triton_mutlint.types import Failure, KernelReport, Location, Mutation, OpMutation, OpReport
+from triton_mutlint.verify.wire import Difference, Work
+
+R = TypeVar("R", KernelReport, OpReport)
+J = TypeVar("J", bound=Work)
 
 
 class Agreement(str, Enum):
@@ -59,55 +63,6 @@ class ParameterOutcome:
 
 
 @dataclass(frozen=True)
-class Verified:
-    """What was run: the verdict that was held against its runs, and what they showed.
-
-    `problems` are runs that gave nothing, as (status, message, how many). `outside` counts writes beside
-    each tensor. `refused` says why none was made. `reproducer` is the file that shows a failure again.
-    """
-
-    name: str
-    location: Location
-    outcome: Outcome
-    device: str
-    parameters: tuple[ParameterOutcome, ...] = ()
-    runs: int = 0
-    compared: int = 0
-    problems: tuple[tuple[str, str, int], ...] = ()
-    outside: tuple[tuple[str, int], ...] = ()
-    refused: str = ""
-    reproducer: str = ""
-    seconds: float = 0.0
-
-    @property
-    def unconfirmed(self) -> tuple[str, ...]:
-        return tuple(p.title for p in self.parameters if p.agreement is Agreement.UNCONFIRMED)
-
-
-@dataclass(frozen=True)
-class KernelOutcome(Verified):
-    """One kernel."""
-
-    read_outside: int = 0
-    leaked: tuple[str, ...] = ()
-    differences: tuple[Difference, ...] = ()
-    failure: Failure | None = None
-
-    @property
-    def missed(self) -> tuple[str, ...]:
-        return tuple(p.name for p in self.parameters if p.agreement is Agreement.MISSED)
-
-
-@dataclass(frozen=True)
-class VerifySubject:
-    """A kernel with a verdict, and how to run it; `refused` says why that cannot be."""
-
-    report: KernelReport
-    job: Job | None = None
-    refused: str = ""
-
-
-@dataclass(frozen=True)
 class Disagreement:
     """What an op did that was promised or predicted otherwise, the `rule` about it, and what to do.
 
@@ -135,13 +90,55 @@ class PathOutcome:
 
 
 @dataclass(frozen=True)
-class OpOutcome(Verified):
-    """One op, or a model that uses some."""
+class Verified:
+    """What was run: the verdict that was held against its runs, and what they showed.
 
+    `problems` are runs that gave nothing, as (status, message, how many). `outside` counts writes beside
+    each tensor. `refused` says why none was made. `reproducer` is the file that shows a failure again. Of a kernel,
+    `read_outside` counts reads beside tensors, `leaked` and `differences` tell of runs on clones; of an op,
+    `disagreements` and `paths` tell what it did otherwise than promised, and of a model `findings` are on its ops.
+    """
+
+    name: str
+    location: Location
+    outcome: Outcome
+    device: str
+    parameters: tuple[ParameterOutcome, ...] = ()
+    runs: int = 0
+    compared: int = 0
+    problems: tuple[tuple[str, str, int], ...] = ()
+    outside: tuple[tuple[str, int], ...] = ()
+    refused: str = ""
+    reproducer: str = ""
+    kind: str = "kernel"  # "op", "model"
+    read_outside: int = 0
+    leaked: tuple[str, ...] = ()
+    differences: tuple[Difference, ...] = ()
+    failure: Failure | None = None
     disagreements: tuple[Disagreement, ...] = ()
     paths: tuple[PathOutcome, ...] = ()
-    findings: tuple[str, ...] = ()  # of a model: on its ops
-    is_model: bool = False
+    findings: tuple[str, ...] = ()
+
+    @property
+    def unconfirmed(self) -> tuple[str, ...]:
+        return tuple(p.title for p in self.parameters if p.agreement is Agreement.UNCONFIRMED)
+
+    @property
+    def missed(self) -> tuple[str, ...]:
+        return tuple(p.name for p in self.parameters if p.agreement is Agreement.MISSED)
+
+
+@dataclass(frozen=True)
+class Subject(Generic[R, J]):
+    """A kernel or op with a verdict, and how to run it; `refused` says why that cannot be.
+
+    `sources` are the files that a run of it needs.
+    """
+
+    report: R
+    job: J | None = None
+    refused: str = ""
+    sources: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -150,9 +147,9 @@ class VerifyReport:
 
     device: str
     triton: str | None
-    kernels: tuple[KernelOutcome, ...] = ()
+    kernels: tuple[Verified, ...] = ()
     failures: tuple[tuple[str, Failure], ...] = ()  # arguments and files that could not be read
-    ops: tuple[OpOutcome, ...] = ()
+    ops: tuple[Verified, ...] = ()
 
     @property
     def is_failure(self) -> bool:
@@ -160,6 +157,6 @@ class VerifyReport:
         return bool(self.failures) or any(one.outcome is Outcome.FAILED for one in self.outcomes)
 
     @property
-    def outcomes(self) -> list[KernelOutcome | OpOutcome]:
+    def outcomes(self) -> list[Verified]:
         """All that was to be run."""
         return [*self.kernels, *self.ops]

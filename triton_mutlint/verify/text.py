@@ -29,8 +29,6 @@ from triton_mutlint.report.terminal.text import paint
 from triton_mutlint.types import Mutation, OpMutation
 from triton_mutlint.verify.model import (
     Agreement,
-    KernelOutcome,
-    OpOutcome,
     Outcome,
     ParameterOutcome,
     Verified,
@@ -63,7 +61,7 @@ def _blocks(report: VerifyReport, options: RenderOptions) -> Iterator[Lines]:
         yield flow(flowing("nothing to run"), options.width)
 
 
-def _sentence(what: str, listed: Sequence[KernelOutcome] | Sequence[OpOutcome]) -> list[Text]:
+def _sentence(what: str, listed: Sequence[Verified]) -> list[Text]:
     """What the kernels or ops came to."""
     outcomes = Counter(one.outcome for one in listed)
     agreements = Counter(p.agreement for one in listed for p in one.parameters)
@@ -71,7 +69,7 @@ def _sentence(what: str, listed: Sequence[KernelOutcome] | Sequence[OpOutcome]) 
     parts += [f"{outcomes[o]} {o.value}" for o in (Outcome.NOT_RUN, Outcome.NO_VERDICT) if outcomes[o]]
     seen = plural(agreements[Agreement.CONFIRMED], "write")
     pieces = flowing(f"{', '.join(parts)} · {seen} confirmed, {agreements[Agreement.UNCONFIRMED]} unconfirmed")
-    rules = Counter(d.rule or "other" for one in listed if isinstance(one, OpOutcome) for d in one.disagreements)
+    rules = Counter(d.rule or "other" for one in listed for d in one.disagreements)
     told = ", ".join(f"{count} {rule}" for rule, count in sorted(rules.items()))
     if failed := outcomes[Outcome.FAILED]:
         pieces += flowing(f"· {failed} with disagreements: {told}" if told else
@@ -84,10 +82,10 @@ def call_text(given: Mapping[str, str] | None) -> str:
     return ", ".join(f"{name}={text}" for name, text in (given or {}).items())
 
 
-def _block(one: KernelOutcome | OpOutcome, options: RenderOptions) -> Lines:
+def _block(one: Verified, options: RenderOptions) -> Lines:
     place = f"{clean(one.location.file)}:{one.location.line}"
     lines = titled(Text.assemble((place, PLACE), " ", (clean(one.name), STRONG)), _headline(one), options.width)
-    if isinstance(one, KernelOutcome) and one.failure is not None:
+    if one.failure is not None:
         return lines + failure_lines(one.failure, options)
     lines += _circumstances(one, options.width)
     rows = [p for p in one.parameters if options.verbose or p.agreement is not Agreement.UNTOUCHED or p.declared]
@@ -97,35 +95,35 @@ def _block(one: KernelOutcome | OpOutcome, options: RenderOptions) -> Lines:
     if untouched:
         first = Text.assemble("  ", ("not written, and not seen: ", DIM))
         lines += flow(joined(untouched, DIM), options.width, first, 4)
-    for name, text in _paths(one) if isinstance(one, OpOutcome) else ():
+    for name, text in _paths(one):
         lines += flow(flowing(text), options.width, Text.assemble("  ", (f"{name}: ", STRONG)), 4)
-    notes = _kernel_notes(one) if isinstance(one, KernelOutcome) else _op_notes(one)
+    notes = _kernel_notes(one) if one.kind == "kernel" else _op_notes(one)
     return lines + [line for note in notes for line in noted("note", note, options.width, 2)]
 
 
-def _headline(one: KernelOutcome | OpOutcome) -> list[Text]:
+def _headline(one: Verified) -> list[Text]:
     if one.outcome is Outcome.FAILED:
         return flowing(_failure(one), FAILED)
     if one.outcome is Outcome.NO_VERDICT:
         return flowing("could not be analysed", FAILED)
     if one.outcome is Outcome.NOT_RUN:
         return flowing("was not run", MUTATION[Mutation.UNKNOWN])
-    if isinstance(one, OpOutcome) and one.is_model:
+    if one.kind == "model":
         return flowing("every path that ran gives what eager gives")
-    failing = {p.rule: p.message for p in one.paths if p.rule} if isinstance(one, OpOutcome) else {}
+    failing = {p.rule: p.message for p in one.paths if p.rule}
     if failing:
         told = "; ".join(f"{message} ({rule})" for rule, message in failing.items())
         return flowing(f"as declared, but cannot be compiled: {told}", FAILED)
-    held = "as predicted" if all(p.declared is None for p in one.parameters) and one.parameters else "as declared"
-    held = "as predicted" if isinstance(one, KernelOutcome) else held
+    undeclared = one.parameters and all(p.declared is None for p in one.parameters)
+    held = "as predicted" if one.kind == "kernel" or undeclared else "as declared"
     if one.unconfirmed:
         return [*flowing(f"{held}; never seen written:"), *joined(one.unconfirmed, MUTATION[Mutation.UNKNOWN])]
     return flowing(held)
 
 
-def _failure(one: KernelOutcome | OpOutcome) -> str:
+def _failure(one: Verified) -> str:
     """What was seen that should not be."""
-    if isinstance(one, OpOutcome):
+    if one.disagreements:
         told = "; ".join(f"{d.message}{f' ({d.rule})' if d.rule else ''}" for d in one.disagreements)
         return f"DISAGREES: {told}"
     missed = [p for p in one.parameters if p.agreement is Agreement.MISSED]
@@ -164,7 +162,7 @@ def _observed(row: ParameterOutcome, one: Verified, bad: bool) -> str:
     return f"{text}, first with {first}" if bad else text
 
 
-def _kernel_notes(kernel: KernelOutcome) -> Iterator[str]:
+def _kernel_notes(kernel: Verified) -> Iterator[str]:
     for name, count in kernel.outside:
         if name == STRAY:
             yield f"{plural(count, 'write')} to addresses of no tensor"
@@ -181,7 +179,7 @@ def _kernel_notes(kernel: KernelOutcome) -> Iterator[str]:
         yield f"this is a defect of triton-mutlint: please report it, with {kernel.reproducer}"
 
 
-def _paths(op: OpOutcome) -> Iterator[tuple[str, str]]:
+def _paths(op: Verified) -> Iterator[tuple[str, str]]:
     """The paths that gave the same together, then each of the others."""
     same = dict.fromkeys(p.name for p in op.paths if p.status == "ok")
     bad = [p for p in op.paths if p.status != "ok"]
@@ -189,14 +187,14 @@ def _paths(op: OpOutcome) -> Iterator[tuple[str, str]]:
         yield ", ".join(good), "as the op itself"
     told: dict[str, list[str]] = {}
     for p in bad:
-        said = f"fails, as said above ({p.rule})" if p.rule else p.message
-        text = "something else, as said above" if p.status == "differs" else said
+        said = f"fails ({p.rule}, above)" if p.rule else p.message
+        text = "something else than the op itself" if p.status == "differs" else said
         told.setdefault(text, []).append(p.name)
     for text, names in told.items():
         yield ", ".join(dict.fromkeys(names)), text
 
 
-def _op_notes(op: OpOutcome) -> Iterator[str]:
+def _op_notes(op: Verified) -> Iterator[str]:
     if op.runs and not op.compared:
         yield f"give a call that it takes in the spec, under `ops:`, `{op.name}:`, `args:`"
     for name, count in op.outside:

@@ -1,15 +1,25 @@
-"""What the command and the processes that run kernels tell each other."""
+"""What the command and the processes that run kernels, ops and models tell each other."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from triton_mutlint.types import EMPTY
 
 STRAY = ""  # in place of a parameter: addresses that belong to none
 FILLS = ("random", "ones", "zeros", "ramp", "extreme")
+EAGER, FAKE = "eager", "fake"  # the op as it is; its fake function
+PATHS = (FAKE, "aot_eager", "export", "export-strict", "dynamic", "inductor", "aoti")  # by which torch runs a program
+ONNX = "onnx"  # besides, of a model: as it is exported, in onnxruntime
+COMPILING = 60.0  # seconds that a path takes besides, as it compiles
+TRIES = 3  # times the limit of a run, within which a call is to be found that an op takes
+Case = Mapping[str, str]  # the text of each argument of one call: `*fp32[6, 10; 1, 6]`, `None`, `true`, `0.5`
+
+
+class RefusedError(Exception):
+    """What cannot be loaded, called or made for a run; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -33,14 +43,15 @@ class VariantCase:
     """One variant to run: every argument as a spec says it, and what is predicted of it.
 
     `written` are the parameters that may be written in it, `through` those through which addresses may
-    be; `label` is how reports tell it from its siblings.
+    be; `grids` are run by turns. `launch` is the number of a recorded launch in the spec.
     """
 
     args: Mapping[str, str]
     written: tuple[str, ...]
     through: tuple[str, ...]
+    grids: tuple[tuple[int, ...], ...]
     options: Mapping[str, int | float | str | bool | tuple[int, ...] | None] = EMPTY
-    label: str = ""
+    launch: int | None = None
     shapes: Mapping[str, tuple[int, ...]] = EMPTY  # of a recorded launch: before those of the job
     values: Mapping[str, Any] = EMPTY
 
@@ -62,51 +73,97 @@ class RunCase:
         return f"variant {self.variant}, grid {list(self.grid)}, {self.size} {self.fill} values, seed {self.seed}"
 
 
-@dataclass(frozen=True)
-class Job:
-    """One kernel to run: where its source is, and every run of it; `shapes` and `values` are the spec's."""
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What processes of its own can do: `loaded`, of the module `worker`, gives what makes the run of a number.
 
-    worker: ClassVar[str] = "triton_mutlint.verify.running.child"
+    `display` and `line` say where it stands. `values` are what the spec says that its tensors and numbers hold.
+    """
+
+    worker: ClassVar[str]
+    most_lost: ClassVar[int] = 4  # processes that may be lost over it
+    name: str
+    display: str
+    line: int
+    runs: tuple[Any, ...]
+    values: Mapping[str, Any] = EMPTY
+    settings: Settings = Settings()
+
+    def seconds(self, run: int) -> float:
+        """That a run may take."""
+        return self.settings.timeout
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job(Work):
+    """One kernel to run: where its source is, and every run of it; `shapes` are the spec's."""
+
+    worker: ClassVar[str] = "triton_mutlint.verify.running.kernels"
     most_lost: ClassVar[int] = 2
     path: str
-    display: str
     text: str
-    kernel: str
-    line: int
     variants: tuple[VariantCase, ...]
     runs: tuple[RunCase, ...]
     shapes: Mapping[str, tuple[int, ...]] = EMPTY
-    values: Mapping[str, Any] = EMPTY
     addresses: tuple[str, ...] = ()  # integers and tables that hold addresses
     globals: Mapping[str, Any] = EMPTY
-    settings: Settings = Settings()
-
-    @property
-    def name(self) -> str:
-        return self.kernel
 
     def variant_of(self, run: int) -> VariantCase:
         """The variant of one of the runs."""
         return self.variants[self.runs[run].variant]
 
 
-class Work(Protocol):
-    """What a process of its own can do: `worker` names the module whose `work` makes the runs numbered."""
+@dataclass(frozen=True)
+class Words:
+    """What the op's code compares with: candidates for its arguments, so that its branches are taken."""
 
-    worker: ClassVar[str]
-    most_lost: ClassVar[int]  # processes that may be lost over it
+    numbers: tuple[float, ...] = ()
+    texts: tuple[str, ...] = ()
+    dtypes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathsWork(Work):
+    """Torch code in `module`, which is found below `roots`: each run is of it as it is (EAGER), or by one of PATHS."""
+
+    module: str
+    roots: tuple[str, ...]
+    runs: tuple[str, ...]
+
+    def seconds(self, run: int) -> float:
+        return self.settings.timeout * TRIES if self.runs[run] == EAGER else self.settings.timeout + COMPILING
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelJob(PathsWork):
+    """A model, which `factory` in the module makes together with example inputs."""
+
+    worker: ClassVar[str] = "triton_mutlint.verify.ops.models"
+    factory: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpJob(PathsWork):
+    """One op to run.
+
+    `pointers` are the parameters of kernels that are no numbers, as `kernel.parameter`, `written` those that the
+    analysis does not call unwritten. `places` are the lines at which the analysis says that an argument is written.
+    `given` are calls as the spec has them, from which others are made by varying one argument at a time. `declared` are
+    the arguments that it may write, where a run is made again.
+    """
+
+    worker: ClassVar[str] = "triton_mutlint.verify.ops.child"
+    places: tuple[tuple[str, int], ...] = ()
+    words: Words = Words()
+    pointers: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
+    given: tuple[Case, ...] = ()
+    declared: tuple[str, ...] = ()
 
     @property
-    def name(self) -> str:
-        """What it is called where progress is shown."""
-
-    @property
-    def runs(self) -> Sequence[Any]:
-        """The runs."""
-
-    @property
-    def settings(self) -> Settings:
-        """What the options say of them."""
+    def is_function(self) -> bool:
+        """Whether it is an autograd function, `module:Class`."""
+        return "::" not in self.name
 
 
 @dataclass(frozen=True)
@@ -151,7 +208,6 @@ class RunResult:
     read_outside: int = 0
     leaked: tuple[str, ...] = ()
     differences: tuple[Difference, ...] = ()
-    seconds: float = 0.0
     given: Mapping[str, str] = EMPTY
     same: tuple[str, ...] = ()
     returned: tuple[str, ...] = ()

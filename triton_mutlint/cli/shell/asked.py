@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -142,11 +141,14 @@ _EXCLUSIVE = (
 _SELECTORS = ("select", "extend_select", "ignore")
 
 
-def asked(paths: tuple[str, ...], config: Config, options: Mapping[str, Any]) -> Request:
+def asked(paths: tuple[str, ...], options: Mapping[str, Any], config: Config | None = None) -> Request:
     """What the engine is asked, options and configuration merged; what an option leaves open is as usual.
+
+    Without a `config`, it is the one that is in force with these options.
 
     Raises click.UsageError for options that exclude each other.
     """
+    config = config or config_in_force(options)
     for one, other in _EXCLUSIVE:
         if options.get(one) and options.get(other):
             flags = [f"--{name.removesuffix('_file').replace('_', '-')}" for name in (one, other)]
@@ -159,7 +161,7 @@ def asked(paths: tuple[str, ...], config: Config, options: Mapping[str, Any]) ->
         targets=config.targets,
         max_variants=config.max_variants,
         timeout=options.get("timeout", 120.0),
-        jobs=config.jobs or _cores(),
+        jobs=config.jobs or (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()) or 1,
         confine=options.get("confine", "auto"),
         opaque_asm=config.opaque_asm,
         true_import=options["true_import"],
@@ -178,6 +180,8 @@ def asked(paths: tuple[str, ...], config: Config, options: Mapping[str, Any]) ->
 
 def _torch() -> str:
     """The version of the installed torch. Raises UsageError if there is none."""
+    from importlib.metadata import PackageNotFoundError, version  # here, as it takes a quarter of a run from the cache
+
     try:
         return version("torch")
     except PackageNotFoundError as error:
@@ -193,11 +197,6 @@ def refuse_stdin(paths: tuple[str, ...], command: str) -> None:
 def cache_folder(given: Path | None) -> Path:
     """The folder of the cache: as given, else where the platform keeps caches."""
     return (given or default_folder()).expanduser().absolute()
-
-
-def _cores() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _read_stdin() -> str:

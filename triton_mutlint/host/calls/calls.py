@@ -10,7 +10,6 @@ from functools import lru_cache
 from triton_mutlint.host.calls.first_party import Invoking
 from triton_mutlint.host.classes.classes import role_of
 from triton_mutlint.host.modules.module import External, HostModule
-from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.groups import Arguments, Cell, bind, parameters, sequence
 from triton_mutlint.host.values.values import (
@@ -269,14 +268,14 @@ class Calling(Invoking):
 
     def not_known(self, owner: Value, arguments: Arguments, node: ast.AST) -> Value:
         """A call of something of which nothing is known: all that reaches it may be written."""
-        what = text_of(node.func) if isinstance(node, ast.Call) else text_of(node)
+        gap = self.effect(f"{self.callee(node)} is not known", node)
         reached = [owner, *arguments]
-        self.effects.gap(self.effect(f"`{what}` is not known", node), self.state, reached)
+        self.effects.gap(gap, self.state, reached)
         same, maybe = self.state.reach(reached)
         leaked = replace(UNSEEN, unsure=same | maybe)
         for value in reached:
             if value.cells:
-                self.escaped.append((self.effect(f"`{what}` is not known", node), value))
+                self.escaped.append((gap, value))
                 if leaked.unsure:
                     self.state.change(value, None, leaked)
         return leaked

@@ -95,7 +95,7 @@ class Invoking(Statements):
         name = "<lambda>" if isinstance(function.node, ast.Lambda) else function.node.name
         inner = Activation(function.module, name, (*place, chain), function.scope, function.node,
                            self.here.path if name == "<genexpr>" or library else (*self.here.path, frame), chain,
-                           function.owner, entry=dict(given), site=self.place(node) if library else None)
+                           function.owner, entry=dict(given), origin=self.origin(node) if library else None)
         if asked is not None:
             _, inner.take, inner.sent, _ = asked
             inner.taker, inner.captured = self.here, True  # its names last until it ends

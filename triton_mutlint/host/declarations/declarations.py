@@ -22,7 +22,7 @@ from triton_mutlint.host.registrations.things import (
     strings,
 )
 from triton_mutlint.host.torch.schema import Schema, SchemaArgument, SchemaError, parse_schema
-from triton_mutlint.host.values.values import CellId, Value, told
+from triton_mutlint.host.values.values import Value, told
 from triton_mutlint.types import Declaration, Location, Problem
 
 ANY = "unknown"  # what `mutates_args` says where any argument may be written
@@ -97,7 +97,7 @@ class _Written:
     """Where a list stands: `node` is the display itself, where that is in the call that registers the op."""
 
     place: Location
-    stated: bool
+    stated: bool = True
     node: ast.expr | None = None
 
     @property
@@ -124,11 +124,7 @@ def _listed(event: OpEvent, functions: Sequence[Implementation], default_place: 
         return replace(base, names=()), [problem] if at.stated or event.required else []
     lists = [each_in(content) for content in event.state.contents(value)]
     if len(lists) != 1 or value.kind or value.things:
-        agreed = _agreed(value, lists, event)
-        if agreed is None:
-            otherwise = "it is decided at run time" if lists else ""
-            return replace(base, reason=_reason(value, otherwise)), []
-        lists = [list(agreed)]
+        return replace(base, reason="it is decided at run time" if lists else _reason(value)), []
     items = lists[0]
     if items is None:
         return replace(base, reason=_reason(value)), []
@@ -141,45 +137,26 @@ def _listed(event: OpEvent, functions: Sequence[Implementation], default_place: 
 
 def _where(value: Value, event: OpEvent) -> _Written:
     """Where a value was written, as far as that is in the code that the op stands in."""
-    step = event.step
-    literals = [node for node in ast.walk(step.site.node) if isinstance(node, (ast.List, ast.Tuple, ast.Set, ast.Dict))]
-    for cell in sorted(value.cells, key=repr):
-        place = Location(str(cell[0]), *_numbers(cell))
-        display = next((node for node in literals if _is_at(node, cell, event)), None)
-        if cell[5] == step.depth:
-            return _Written(place, True, display)
-    for text in strings(value):
-        if text.spot is not None and text.spot.depth == step.depth:
-            node = text.spot.node
-            inside = isinstance(node, ast.Constant) and any(node is one for one in ast.walk(step.site.node))
-            return _Written(text.spot.location, True, node if inside and isinstance(node, ast.expr) else None)
-    if value.constant is not None and isinstance(step.site.node, ast.Call):
-        for keyword in step.site.node.keywords:
-            if isinstance(keyword.value, ast.Constant) and keyword.arg == "mutates_args":
-                found = Location(step.site.module.display, keyword.value.lineno, keyword.value.col_offset + 1)
-                return _Written(found, True)
-    return _Written(step.site.location, False)
-
-
-def _numbers(cell: CellId) -> tuple[int, int]:
-    line, column = cell[1], cell[2]
-    assert isinstance(line, int)
-    assert isinstance(column, int)
-    return line, column + 1
-
-
-def _is_at(node: ast.expr, cell: CellId, event: OpEvent) -> bool:
-    return (event.step.site.module.display, node.lineno, node.col_offset, node.end_col_offset) == cell[:4]
+    step, site = event.step, event.step.site
+    places = [Location(str(cell[0]), int(str(cell[1])), int(str(cell[2])) + 1)
+              for cell in sorted(value.cells, key=repr) if cell[5] == step.depth]
+    spots = [text.spot for text in strings(value) if text.spot is not None and text.spot.depth == step.depth]
+    inside = {(n.lineno, n.col_offset + 1): n for n in ast.walk(site.node)
+              if isinstance(n, (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Constant))}
+    for place in (*places, *(spot.location for spot in spots)):
+        here = place.file == site.location.file
+        return _Written(place, node=inside.get((place.line, place.column)) if here else None)
+    keywords = site.node.keywords if isinstance(site.node, ast.Call) and value.constant is not None else []
+    for keyword in keywords:
+        if isinstance(keyword.value, ast.Constant) and keyword.arg == "mutates_args":
+            return _Written(Location(site.module.display, keyword.value.lineno, keyword.value.col_offset + 1))
+    return _Written(site.location, False)
 
 
 def _left_out(event: OpEvent, place: Location) -> tuple[Declaration, list[Problem]]:
     if event.open:
         reason = "it may be passed with `*` or `**`"
         return Declaration(None, place, stated=False, reason=reason), []
-    if event.misplaced is not None:
-        at = _where(event.misplaced, event).place
-        return Declaration((), place, stated=False), [Problem(
-            f"the second argument of `{event.api}` is the function, not the list", at, "pass it as `mutates_args=`")]
     problems = [Problem(f"`{event.api}` needs `mutates_args`", place, "write `mutates_args=()` for an op that mutates "
                         "nothing, `mutates_args=\"unknown\"` where that is not known")] if event.required else []
     reason = "" if event.default is not None else "it is left out, and what then holds is not known"
@@ -205,11 +182,14 @@ def _names(items: Sequence[Value], functions: Sequence[Implementation], event: O
     names: dict[str, None] = {}
     problems: list[Problem] = []
     known = True
-    for i, item in enumerate(items):
-        name, place = string(item), _item_place(item, i, event, at)
+    for item in items:
+        spot = next((t.spot for t in told(item) if t.spot is not None and t.spot.depth == event.step.depth), None)
+        name, place = string(item), at.place if spot is None else spot.location
         if name is None:
-            known = known and _is_constant(item)
-            problems.extend(_no_name(item, functions, place))
+            if item.constant is None or has_hole(item.constant[1]):
+                known = False
+            else:
+                problems.append(_no_name(item.constant[1], functions, place))
         elif name in names:
             problems.append(Problem(f"`{name}` is listed twice in `mutates_args`", place, "remove one of the two"))
         else:
@@ -218,30 +198,13 @@ def _names(items: Sequence[Value], functions: Sequence[Implementation], event: O
     return (tuple(names) if known else None), problems
 
 
-def _item_place(item: Value, index: int, event: OpEvent, at: _Written) -> Location:
-    for text in told(item):
-        if text.spot is not None and text.spot.depth == event.step.depth:
-            return text.spot.location
-    if isinstance(at.node, (ast.List, ast.Tuple, ast.Set)) and index < len(at.node.elts):
-        element = at.node.elts[index]
-        return Location(at.place.file, element.lineno, element.col_offset + 1)
-    return at.place
-
-
-def _no_name(item: Value, functions: Sequence[Implementation], at: Location) -> Iterator[Problem]:
-    if item.constant is None or not _is_constant(item):
-        return
+def _no_name(index: object, functions: Sequence[Implementation], at: Location) -> Problem:
     order = [p.arg for p in parameters(functions[0].node)] if functions else []
-    index = item.constant[1]
     if isinstance(index, int) and not isinstance(index, bool) and 0 <= index < len(order):
         hint = f'write "{order[index]}" if that argument is meant'
     else:
         hint = f"its arguments are {', '.join(order)}" if order else "name the arguments"
-    yield Problem(f"`mutates_args` holds `{index}`; it takes names of arguments, not positions", at, hint)
-
-
-def _is_constant(value: Value) -> bool:
-    return value.constant is not None and not has_hole(value.constant[1])
+    return Problem(f"`mutates_args` holds `{index}`; it takes names of arguments, not positions", at, hint)
 
 
 def _misnamed(name: str, functions: Sequence[Implementation], event: OpEvent, at: Location) -> Iterator[Problem]:
@@ -270,14 +233,5 @@ def shown_name(event: OpEvent) -> str:
     return next(map(shown, strings(event.name)), "the op")
 
 
-def _agreed(value: Value, lists: Sequence[Sequence[Value] | None], event: OpEvent) -> Sequence[Value] | None:
-    """One of several lists, where all hold the same names."""
-    if value.kind or value.things or not all(map(is_whole, event.state.contents(value))):
-        return None
-    held = [{string(item) for item in items} if items is not None else {None} for items in lists]
-    return lists[0] if held and None not in held[0] and all(one == held[0] for one in held) else None
-
-
-def _reason(value: Value, otherwise: str = "") -> str:
-    reasons = sorted(one.reason for one in value.things if isinstance(one, Opaque))
-    return otherwise or (reasons[0] if reasons else AT_RUN_TIME)
+def _reason(value: Value) -> str:
+    return min((one.reason for one in value.things if isinstance(one, Opaque)), default=AT_RUN_TIME)

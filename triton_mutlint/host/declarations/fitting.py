@@ -108,6 +108,7 @@ def _kinds(schema: Schema, place: Location, module: HostModule, function: HostFu
 _MAKERS = frozenset({"empty", "zeros", "ones", "full", "rand", "randn"})
 _NEW = frozenset({"new_empty", "new_zeros", "new_ones", "new_full"})
 _LIKE = frozenset({f"{name}_like" for name in _MAKERS})
+
 _DTYPES = {"half": "float16", "float": "float32", "double": "float64", "short": "int16", "int": "int32",
            "long": "int64"}  # fmt: skip
 
@@ -141,17 +142,9 @@ def _results(one: Implementation) -> list[str] | None:
         return None
     found = [_listed(value, node) for value in returned] or [[]]
     if None in found or len({len(held or ()) for held in found}) != 1:
-        return _annotated(getattr(node, "returns", None))
+        return None
     columns = [set(column) for column in zip(*(held or () for held in found), strict=True)]
     return [column.pop() if len(column) == 1 else "" for column in columns]
-
-
-def _annotated(annotation: ast.expr | None) -> list[str] | None:
-    """The results that a function's annotation promises."""
-    if isinstance(annotation, ast.Subscript) and dotted(annotation.value)[-1:] in (("tuple",), ("Tuple",)):
-        parts = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else [annotation.slice]
-        return [""] * len(parts) if all(dotted(part)[-1:] == ("Tensor",) for part in parts) else None
-    return [""] if annotation is not None and dotted(annotation)[-1:] == ("Tensor",) else None
 
 
 def _own(node: ast.AST) -> Iterator[ast.AST]:

@@ -25,18 +25,19 @@ CONTAINERS = frozenset({"List", "list", "Tuple", "tuple", "Sequence", "Iterable"
 AROUND = CONTAINERS | {"Optional", "Union"}
 
 
-def functions_of(values: Sequence[tuple[Value, State]], path: Sequence[ast.AST] = ()
+def functions_of(values: Sequence[tuple[Value, State, bool]], path: Sequence[ast.AST] = ()
                  ) -> tuple[tuple[Implementation, ...], str]:
     """The functions that `values` are, and why others are not among them ("" if all are).
 
-    `path` are the calls by which they are registered, decorators among them.
+    Each comes with whether it takes dispatch keys. `path` are the calls by which they are registered, decorators
+    among them.
     """
     found: dict[int, Implementation] = {}
     missing = ""
-    for value, state in values:
+    for value, state, keys in values:
         for one in sorted(value.things, key=_order):
             inner, reason = _function(one, state, path)
-            found.update((id(function.node), function) for function in inner)
+            found.update((id(function.node), replace(function, takes_keys=keys)) for function in inner)
             missing = missing or reason
         for cell in sorted(value.cells, key=repr):
             content = state.cell(cell)
@@ -45,7 +46,8 @@ def functions_of(values: Sequence[tuple[Value, State]], path: Sequence[ast.AST] 
                 if owner is not None else None
             if owner is not None and node is not None:
                 bound = without(node, 1)
-                found[id(bound)] = Implementation(owner.module, bound, Value(cells=frozenset([cell])), state)
+                found[id(bound)] = Implementation(
+                    owner.module, bound, Value(cells=frozenset([cell])), state, takes_keys=keys)
             else:
                 name = owner.node.name if owner is not None else ""
                 missing = missing or (f"its function is an instance of `{name}`" if name else _NOT_KNOWN)
@@ -71,7 +73,7 @@ def _function(one: Thing, state: State, path: Sequence[ast.AST]) -> tuple[tuple[
         where, node = _signed(one, state)
         return (Implementation(where, node, thing(one), state, tuple(decorators[last + 1:])),), ""
     if isinstance(one, Partial):
-        inner, reason = functions_of([(one.function, state)], path)
+        inner, reason = functions_of([(one.function, state, False)], path)
         named = frozenset(name for name, _ in one.keywords)
         return tuple(replace(function, node=without(function.node, len(one.positional), named), value=thing(one))
                      for function in inner), reason

@@ -8,7 +8,6 @@ from dataclasses import replace
 from triton_mutlint.host.classes.classes import attribute_of_any, role_of
 from triton_mutlint.host.expressions.iteration import Iteration
 from triton_mutlint.host.modules.module import External, HostModule
-from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.state.state import state_scope
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.table import applied
@@ -250,7 +249,7 @@ class Elements(Iteration):
             if content is None or content.owner is None or not self.set_member(one, content.owner, name, value, node):
                 old = Value() if len(owner.cells) == 1 or content is None else content.get(name) or Value()
                 self.state.change(one, name, join(old, value))
-        text = f"`{text_of(node)} = …`"
+        text = self.quoted(node, " = …")
         if name == "data" or name in _COPYING:
             self.effects.write(owner, self.effect(text, node))
         if name == "data":
@@ -271,7 +270,7 @@ class Elements(Iteration):
     def _set_element(self, target: ast.Subscript, value: Value) -> None:
         owner = self.evaluate(target.value)
         index = self.evaluate(target.slice)
-        text = f"`{text_of(target)} = …`"
+        text = self.quoted(target, " = …")
         if owner.cells:
             self.put_element(owner, target.slice, index, value, target)
         else:

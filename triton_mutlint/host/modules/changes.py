@@ -36,9 +36,9 @@ def otherwise(body: list[ast.stmt]) -> Iterator[str]:
             yield from otherwise(handler.body)
 
 
-def changed(tree: ast.Module) -> Iterator[str]:
-    yield from (path[0] for path in changed_paths(tree))
-    for statement in tree.body:  # `fill(TABLE)`
+def filled(tree: ast.Module) -> Iterator[str]:
+    """`fill(TABLE)`: the names that module-level code passes to what may change what they stand for."""
+    for statement in tree.body:
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) \
                 and dotted(statement.value.func)[-1:] not in _REGISTERING:
             given = (*statement.value.args, *(k.value for k in statement.value.keywords))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from triton_mutlint.host.modules.changes import Rebinding, changed, changed_paths, given_fields, otherwise, stores
+from triton_mutlint.host.modules.changes import Rebinding, changed_paths, filled, given_fields, otherwise, stores
 from triton_mutlint.source.finder import ModulePlace
 from triton_mutlint.source.function_text import may_be_jit
 
@@ -72,13 +72,14 @@ class HostModule:
     @cached_property
     def given_by_functions(self) -> frozenset[str]:
         """Names that a function gives a new value by `global`."""
+        if "global" not in self.text:
+            return frozenset()
         return frozenset(store.name for store in self.stores if not store.owner and store.name)
 
     @cached_property
     def stores(self) -> tuple[Rebinding, ...]:
         """What gives top-level names of this file, or of others, a new value."""
-        told = "global " in self.text or "setattr(" in self.text or "." in self.text
-        return tuple(stores(self.tree)) if told else ()
+        return tuple(stores(self.tree))
 
     def is_decorated_kernel(self, node: ast.FunctionDef) -> bool:
         """Whether a `def` at the top level of the file makes a jit function by its own decorator."""
@@ -88,7 +89,11 @@ class HostModule:
     @cached_property
     def changed(self) -> frozenset[str]:
         """Names of what code of the file changes in place: `NAME[k] = v`, `NAME.x = v`, `NAME.append(v)`, `f(NAME)`."""
-        return frozenset(changed(self.tree))
+        return frozenset((*(path[0] for path in self._changed_paths), *filled(self.tree)))
+
+    @cached_property
+    def _changed_paths(self) -> tuple[tuple[str, ...], ...]:
+        return tuple(changed_paths(self.tree))
 
     def names_of(self, node: ast.AST) -> frozenset[str]:
         """The top-level names that an expression is assigned to."""
@@ -107,13 +112,13 @@ class HostModule:
     def changed_elsewhere(self) -> frozenset[str]:
         """Names of what the file imports and changes in place: `NAME[k] = v` of another file, `mod.NAME.x = v`."""
         imported = {name for name, several in self.bindings.items() if any(isinstance(b, Import) for b in several)}
-        return frozenset(part for first, *rest in changed_paths(self.tree) if first in imported
+        return frozenset(part for first, *rest in self._changed_paths if first in imported
                          for part in (rest[:1] or [first]))
 
     @cached_property
     def changed_fields(self) -> frozenset[str]:
         """Names of attributes that hold what code of the file changes in place: `self.x[k] = v`, `o.x.append(v)`."""
-        return frozenset(name for _, *rest in changed_paths(self.tree) for name in rest)
+        return frozenset(name for _, *rest in self._changed_paths for name in rest)
 
     @cached_property
     def given_fields(self) -> frozenset[str]:

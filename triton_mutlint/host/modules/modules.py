@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
 from triton_mutlint.host.modules.changes import Rebinding
@@ -23,6 +24,7 @@ _DEPTH = 12  # names that stand for names, at most
 _SET = re.compile(r"^[ \t]*(?!self\.|cls\.)\w+\.(\w+)[ \t]*[-+*/|&]?=(?!=)", re.MULTILINE)
 
 
+_REGISTERS = re.compile(r"regist|custom_op|triton_op|infer_schema|^define$|^impl$|^Library$|_ops?$")
 _COMPUTED = ("setattr(", "__dict__", "vars(")  # what may give a name a new value that is not written beside it
 
 
@@ -37,8 +39,8 @@ class HostModules:
     def __init__(self, cwd: Path, known: Mapping[Path, SourceFile] | None = None,
                  registrars: Collection[str] = ()) -> None:
         """`known` gives the files that were read already, by path; `registrars` are the names of what registers ops."""
-        self._cwd, self._known, self.registrars = cwd, known or {}, registrars
-        self.registering: dict[ast.AST, bool] = {}  # whether code may register ops
+        self._cwd, self._known, self._registrars = cwd, known or {}, registrars
+        self._registering: dict[ast.AST, bool] = {}  # whether code may register ops
         self._finder = Finder()
         self._modules: dict[Path, HostModule | None] = {}
         self._set = {name for source in self._known.values() for name in _SET.findall(source.text)}
@@ -46,6 +48,7 @@ class HostModules:
                          for source in self._known.values() if may_set(source.text)]
         self._naming: dict[str, list[tuple[SourceFile, bool]]] = {}  # those of them that name a file or folder
         self._owners: dict[tuple[Path, tuple[str, ...], ast.stmt], list[Resolved]] = {}
+        self._where: dict[str, tuple[int, dict[str, list[HostModule]]]] = {}
 
     def module(self, path: Path) -> HostModule | None:
         """The file at `path`; None where it cannot be read or parsed."""
@@ -64,9 +67,18 @@ class HostModules:
 
     def is_changed(self, module: HostModule, names: frozenset[str]) -> bool:
         """Whether code of the files that were read changes in place what `names` at the top of `module` stand for."""
+        elsewhere = self._having("changed_elsewhere")
         return bool(names & module.changed) or any(
-            other is not None and other is not module and names & other.changed_elsewhere
-            for other in self._modules.values())
+            other is not module for name in names for other in elsewhere.get(name, ()))
+
+    def _having(self, names: str) -> Mapping[str, list[HostModule]]:
+        """By name, the files read so far that have it among the `names` of this kind."""
+        done, found = self._where.get(names, (0, {}))
+        for module in filter(None, islice(self._modules.values(), done, None)):
+            for name in getattr(module, names):
+                found.setdefault(name, []).append(module)
+        self._where[names] = len(self._modules), found
+        return found
 
     def is_rebound(self, names: frozenset[str]) -> bool:
         """Whether a file, of those linted or read, gives a variable of another module one of `names` a new value."""
@@ -76,7 +88,8 @@ class HostModules:
         """What gives a top-level name of a file, or an attribute of a class, a new value, in any file of the run."""
         module = of if isinstance(of, HostModule) else of.module
         asked = {name, ""}
-        for store in module.stores:
+        told = f".{name}" in module.text or any(sign in module.text for sign in ("global", *_COMPUTED))
+        for store in module.stores if told else ():
             if store.name in asked and (self._is_of(of, module, store) if store.owner else of is module):
                 yield module, store
         own = module.path.parent.name if module.place.is_package else module.path.stem
@@ -108,12 +121,12 @@ class HostModules:
 
     def is_field_changed(self, name: str) -> bool:
         """Whether code of the files that were read changes in place what an attribute of that name holds."""
-        return any(module is not None and name in module.changed_fields for module in self._modules.values())
+        return name in self._having("changed_fields")
 
     def is_field_given(self, name: str) -> bool:
         """Whether code of the files that were read gives objects an attribute of that name after they were made."""
-        return any(module is not None and not module.given_fields.isdisjoint((name, ""))
-                   for module in self._modules.values())
+        given = self._having("given_fields")
+        return name in given or "" in given
 
     def _read(self, path: Path) -> HostModule | None:
         place = ModulePlace(path, self._finder.folders)
@@ -127,6 +140,33 @@ class HostModules:
             return HostModule(path, source.display, source.text, source.tree, place)
         except StageError:
             return None
+
+    # ------------------------------------------------------------------ what registers ops
+
+    def registers(self, node: ast.AST, module: HostModule) -> bool:
+        """Whether code of `module` may register ops, by what it calls and what those functions of its file call."""
+        if node not in self._registering:
+            self._registering[node] = False  # until known: functions that call each other
+            self._registering[node] = any(self._is_registering(inner, module) for inner in walk(node))
+        return self._registering[node]
+
+    def _is_registering(self, node: ast.AST, module: HostModule) -> bool:
+        named = [node.func] if isinstance(node, ast.Call) else list(getattr(node, "decorator_list", ()))
+        given = (*node.defaults, *node.kw_defaults) if isinstance(node, ast.arguments) else ()
+        return any(self._is_registrar(callee) for callee in named) or any(
+            self.registers(bound.node, module) for one in (*named, *given) if isinstance(one, ast.Name)
+            for bound in module.bindings.get(one.id, ())
+            if isinstance(bound, Definition) and not isinstance(bound.node, ast.expr))
+
+    def _is_registrar(self, callee: ast.expr) -> bool:
+        while isinstance(callee, ast.Call):
+            callee = callee.func
+        name = callee.attr if isinstance(callee, ast.Attribute) else getattr(callee, "id", "")
+        return self.names_registrar(name)
+
+    def names_registrar(self, name: str) -> bool:
+        """Whether a name is, or sounds like, that of a function that registers ops."""
+        return name in self._registrars or _REGISTERS.search(name) is not None
 
     # ------------------------------------------------------------------ names
 

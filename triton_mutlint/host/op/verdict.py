@@ -40,12 +40,12 @@ def positional(function: HostFunction) -> list[ast.arg]:
     return [*function.args.posonlyargs, *function.args.args]
 
 
-def entry(op: OpRegistration, function: HostFunction, scope: tuple[object, ...], state: State) -> dict[str, Value]:
+def entry(op: OpRegistration, one: Implementation, scope: tuple[object, ...], state: State) -> dict[str, Value]:
     """What the function's parameters hold when the op is called."""
-    takes = function.args
-    ordered = positional(function)
+    takes = one.node.args
+    ordered = positional(one.node)
     given: dict[str, Value] = {}
-    if any(node is function for node in op.keysets) and ordered:
+    if one.takes_keys and ordered:
         given[ordered.pop(0).arg] = PLAIN
     by_position = [name for name in op.arguments if name not in op.keyword_only]
     for parameter, name in zip(ordered, by_position or [a.arg for a in ordered], strict=False):
@@ -128,10 +128,7 @@ _CALLS = 2  # of an op, one after the other, where it leaves something for the n
 
 
 def analyze_op(op: OpRegistration, world: World | None) -> OpReport:
-    """What `op` does to each of its arguments, the union over its implementations.
-
-    `world` is not asked where there are none.
-    """
+    """What `op` does to each of its arguments, over all its implementations; `world` is asked only if it has one."""
     names = [*(op.arguments or _names(op)), *gradients(op)]
     merged = Effects()
     if op.functions:
@@ -172,9 +169,11 @@ def _run(op: OpRegistration, one: Implementation, names: Sequence[str], interpre
     interpreter.scopes[scope := ("op", module.display, function.lineno, function.col_offset)] = None
     start = State(base=interpreter.module_state.heap, scopes=interpreter.scopes)
     try:
-        for _ in range(_CALLS):
+        for number in range(_CALLS):
             state = start.copy()
-            _call(op, one, interpreter, state, scope)
+            results = _call(op, one, interpreter, state, scope)
+            if not number:  # what a later call returns takes what an earlier one left
+                interpreter.effects.give_back(_results(results, state))
             if not state.kept or not unforeseen(state, interpreter.module_state):
                 break
             again = left_behind(state, interpreter.module_state)
@@ -182,21 +181,21 @@ def _run(op: OpRegistration, one: Implementation, names: Sequence[str], interpre
                 break
             start = again
     except (TooLargeError, RecursionError):
-        effect = HostEffect(Location(module.display, function.lineno), "its code is too large to be followed",
-                            call=getattr(function, "name", "<lambda>"))
+        at = Location(module.display, function.lineno)
+        effect = HostEffect(at, "its code is too large to be followed", call=op.name)
         interpreter.effects.gaps[effect] = None
         for name in names:
             interpreter.effects.unknown.setdefault(name, {})[effect] = None
 
 
 def _call(op: OpRegistration, one: Implementation, interpreter: Interpreter, state: State,
-          scope: tuple[object, ...]) -> None:
-    """Interpret one call of it."""
+          scope: tuple[object, ...]) -> list[Value]:
+    """Interpret one call of it; what it returns."""
     module, function = one.module, one.node
     here = Activation(module, getattr(function, "name", "<lambda>"), scope, None, function, chain=scope)
     interpreter.steps, interpreter.active[:] = 0, [here]
     interpreter.state, interpreter.here = state, here
-    here.entry.update(entry(op, function, scope, state))
+    here.entry.update(entry(op, one, scope, state))
     called = interpreter.registered(one)
     if called == thing(FunctionValue(module, function)):
         result = interpreter.run(here)
@@ -207,13 +206,10 @@ def _call(op: OpRegistration, one: Implementation, interpreter: Interpreter, sta
         differentiate(op, interpreter, function)
     for cell in [cell for cell in state.heap if cell not in state.base]:
         interpreter.special(Value(cells=frozenset([cell])), "__del__", (), function)
-    returned, maybe = interpreter.effects.returned, interpreter.effects.maybe_returned
     for effect, value in interpreter.escaped:
         interpreter.effects.gap(effect, state, [value])
     interpreter.escaped.clear()
-    for value in _results([*here.results, result], state):  # not what code that is not understood was given
-        maybe.update(dict.fromkeys(value.same | value.maybe))
-        returned.update(() if value.mixed else dict.fromkeys(value.same))
+    return [*here.results, result]
 
 
 def _results(values: Sequence[Value], state: State) -> list[Value]:
@@ -246,11 +242,10 @@ def _passed(function: HostFunction, given: Mapping[str, Value], state: State) ->
 
 def _argument(name: str, index: int, effects: Effects) -> OpArgument:
     ranked: tuple[tuple[OpMutation, ByArgument], ...] = (
-        (OpMutation.WRITTEN, effects.written), (OpMutation.MAYBE, effects.maybe), (OpMutation.UNKNOWN, effects.unknown),
-    )  # fmt: skip
-    mutation, found = next(((m, held) for m, held in ranked if name in held), (OpMutation.UNWRITTEN, {}))
-    return OpArgument(name, index, mutation, tuple(sorted(found.get(name, ()))), name in effects.returned,
-                      name in effects.maybe_returned)
+        (OpMutation.WRITTEN, effects.written), (OpMutation.MAYBE, effects.maybe), (OpMutation.UNKNOWN, effects.unknown))
+    mutation, found = next(((m, held[name]) for m, held in ranked if name in held), (OpMutation.UNWRITTEN, {}))
+    return OpArgument(name, index, mutation, tuple(sorted(found)),
+                      name in effects.returned, name in effects.maybe_returned)
 
 
 def left_behind(state: State, shared: State) -> State:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from triton_mutlint.host.declarations.functions import without
 from triton_mutlint.host.library.library import Interpreter
 from triton_mutlint.host.model import Form, HostFunction, Implementation, OpRegistration
-from triton_mutlint.host.modules.module import Definition, HostModule
+from triton_mutlint.host.modules.module import HostModule
 from triton_mutlint.host.state.core import World
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.groups import Arguments
@@ -16,14 +16,15 @@ from triton_mutlint.host.values.values import Attribute, ClassValue, Sort, Value
 from triton_mutlint.source.walking import dotted
 from triton_mutlint.types import Declaration, Location
 
+LOCAL = "<locals>"  # in a qualified name, after that of a function
+
 
 def autograd_functions(module: HostModule, world: World) -> Iterator[OpRegistration]:
-    """Those that stand at the top level, in line order."""
+    """In line order; those that stand in functions are named, and not followed: only the function can make them."""
     interpreter = Interpreter(world)
     interpreter.state, interpreter.here = State(), interpreter.top(module)
-    bound = [one.node for several in module.bindings.values() for one in several if isinstance(one, Definition)]
-    for node in sorted({n for n in bound if isinstance(n, ast.ClassDef)}, key=lambda n: n.lineno):
-        owner = ClassValue(module, node)
+    for name, node in sorted(_classes(module.tree), key=lambda found: found[1].lineno):
+        owner, is_local = ClassValue(module, node), LOCAL in name
         forward = _method(owner, "forward", interpreter)
         if forward is None or not interpreter.is_autograd(owner):
             continue
@@ -32,9 +33,21 @@ def autograd_functions(module: HostModule, world: World) -> Iterator[OpRegistrat
         applied = Implementation(module, _without(forward, context), thing(Attribute(thing(owner), "apply")))
         backward = _method(owner, "backward", interpreter)
         yield OpRegistration(
-            f"{module.place.dotted}:{node.name}", Form.FUNCTION, place, module,
+            f"{module.place.dotted}:{name}", Form.FUNCTION, place, module,
             Declaration(None, place, stated=False, reason="an autograd function declares nothing", may_return=None),
-            (applied,), owner=owner, backward=None if backward is None else _without(backward, 1))
+            () if is_local else (applied,), missing="it is defined in a function" if is_local else "", owner=owner,
+            backward=None if backward is None else _without(backward, 1))
+
+
+def _classes(node: ast.AST, within: str = "") -> Iterator[tuple[str, ast.ClassDef]]:
+    """The classes below `node`, by qualified name."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ClassDef):
+            yield within + child.name, child
+            yield from _classes(child, f"{within}{child.name}.")
+        elif isinstance(child, ast.stmt):
+            inside = f"{child.name}.{LOCAL}." if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)) else ""
+            yield from _classes(child, within + inside)
 
 
 def _method(owner: ClassValue, name: str, interpreter: Interpreter) -> ast.FunctionDef | None:

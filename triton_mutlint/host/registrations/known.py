@@ -4,44 +4,45 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from triton_mutlint.host.library.library import Interpreter
 from triton_mutlint.host.modules.module import External, HostModule
-from triton_mutlint.host.registrations.real import BUILTINS, MOST, Element, NotKnownError, Real
 from triton_mutlint.host.registrations.things import (
-    AT_RUN_TIME,
-    Library,
+    LONG,
     as_text,
     each_in,
     has_hole,
     hole,
+    is_unknown,
     is_whole,
-    opaque,
     shown,
     strings,
+    take,
     written,
 )
 from triton_mutlint.host.state.core import Take
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.groups import Arguments, Cell, defaults, sequence
+from triton_mutlint.host.values.groups import Arguments, Cell, sequence
 from triton_mutlint.host.values.values import (
     NO_VALUE,
+    NONE,
     PLAIN,
     Attribute,
     CellId,
     ClassValue,
-    FunctionValue,
     Value,
     constant,
     join,
-    thing,
 )
 from triton_mutlint.host.values.written import Spot
 
-_SURE = (FunctionValue, ClassValue, Library, HostModule)  # what counts as true
+MOST = 2_048  # elements of a list that is followed one by one
+_WIDE = re.compile(r"\d{4}")  # in a format: a width that makes a short string a long one
+_SAME_ELEMENTS = ("list", "tuple", "sorted", "iter", "set", "frozenset")
 
 
 class OneByOne(Interpreter):
@@ -76,11 +77,6 @@ class OneByOne(Interpreter):
         contents = self.state.contents(value)
         return len(contents) == 1 and is_whole(contents[0])
 
-    def listed(self, values: Sequence[Value], node: ast.AST, whole: bool = True,
-               kind: str = "list") -> Value:
-        content = sequence(values, kind)
-        return self.make(node, content if whole else replace(content, size=None))
-
     # ------------------------------------------------------------------ statements
 
     def _loop_over_one(self, value: Value, node: ast.AST, take: Take) -> bool:
@@ -109,6 +105,29 @@ class OneByOne(Interpreter):
             return self.block(node.body if certain else node.orelse, self.state)
         return self.both(node)
 
+    def rebound(self, of: HostModule | ClassValue, name: str) -> Value:
+        """A registration happens while files are imported: nothing is given anew yet."""
+        return Value()
+
+    def decorated(self, decorator: ast.expr, value: Value) -> Value:
+        maker = self.evaluate(decorator)
+        applied = self.call(maker, Arguments((value,)), decorator)
+        return value if is_unknown(applied) or not (applied.things or applied.cells) else applied
+
+    def handed(self, given: Iterable[Value], node: ast.AST, *certain: str, beside: Iterable[Value] = (),
+               deep: bool = False) -> None:
+        """Special methods that Python may call register nothing."""
+
+    def hold_members(self, made: ClassValue, bound: Mapping[str, Value]) -> None:
+        self.world.shared.members[id(made.node)] = bound
+
+    def call(self, callee: Value, arguments: Arguments, node: ast.AST) -> Value:
+        methods = [t for t in callee.things if isinstance(t, Attribute) and t.owner.cells]
+        if len(methods) == len(callee.things) > len({t.name for t in methods}) == 1:  # of one of many containers
+            one = replace(methods[0], owner=join(*(t.owner for t in methods)))
+            callee = replace(callee, things=frozenset([one]))
+        return super().call(callee, arguments, node)
+
     # ------------------------------------------------------------------ expressions
 
     def compared(self, op: ast.cmpop, left: Value, right: Value) -> Value | None:
@@ -124,114 +143,73 @@ class OneByOne(Interpreter):
 
     def tested(self, value: Value, node: ast.AST) -> bool | None:
         certain = super().tested(value, node)
-        if certain is not None or value.kind:
+        if certain is not None or value.kind or value.things:
             return certain
-        answers: set[bool | None] = {True if isinstance(one, _SURE) else None for one in value.things}
-        for content in self.state.contents(value):
-            filled = bool(content.fields) or content.kind == "object"
-            whole = content.size is not None or content.kind == "dict"
-            answers.add(True if filled else False if whole and content.rest == NO_VALUE else None)
+        answers = {bool(content.size) if content.size is not None else None for content in self.state.contents(value)}
         return answers.pop() if len(answers) == 1 else None
-
-
-def _is_same(left: Value, right: Value) -> bool | None:
-    """Whether two names outside stand for one class; `list` may stand for `list[int]`, too.
-
-    Two names of one class are spelt alike, but for their modules.
-    """
-    one, other = (v.things if not v.kind and not v.cells and len(v.things) == 1 else frozenset() for v in (left, right))
-    names = [t.name for t in (*one, *other) if isinstance(t, External)]
-    last = {name.rpartition(".")[2] for name in names}
-    if len(names) < 2 or not any(name.startswith("builtins.") or name.rpartition(".")[2].istitle() for name in names):
-        return None
-    plain = not any(hasattr(getattr(builtins, name, None), "__class_getitem__") for name in last)
-    return False if len(last) == 2 else True if plain and names[0] == names[1] else None
-
-
-_EMPTY = thing(External("inspect.Parameter.empty"))
-
 
 class RealCalls(OneByOne):
     """Calls Python's builtins, and the methods of strings and dicts."""
 
-    # ------------------------------------------------------------------ real values
-
-    def really(self, function: Callable[..., object], arguments: Arguments, node: ast.AST,
-               *before: Value) -> Value | None:
-        """What a function of Python gives; None where it is not known."""
-        real = Real(self.state)
-        try:
-            made = real.call(function, arguments, *before)
-        except NotKnownError:
-            return None
-        if isinstance(made, (list, tuple, dict)):
-            return self._contained(made, real.whole, node)
-        return self._item(made, node, "") if real.whole else PLAIN
-
-    def _contained(self, made: list[Any] | tuple[Any, ...] | dict[Any, Any], whole: bool, node: ast.AST) -> Value:
-        if isinstance(made, dict):
-            fields = {key: self._item(item, node, f"row {key}") for key, item in made.items()}
-            return self.make(node, Cell(fields, kind="dict"))
-        items = [self._item(item, node, f"row {i}") for i, item in enumerate(made)]
-        return self.listed(items, node, whole, "tuple" if isinstance(made, tuple) else "list")
-
-    def _item(self, item: Any, node: ast.AST, what: str) -> Value:
-        if isinstance(item, Element):
-            return item.value
-        if isinstance(item, tuple):
-            row = sequence([self._item(one, node, f"{what}.{i}") for i, one in enumerate(item)])
-            return self.make(node, row, what)
-        return written(item)
-
     def builtin(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
-        if name in ("list", "tuple", "sorted", "iter") and len(arguments.positional) == 1 and all(
-                content.kind in ("list", "tuple") and content.owner is None
-                for content in self.state.contents(arguments.positional[0])) and arguments.positional[0].cells:
-            return arguments.positional[0]  # it says where its elements stand
-        if name in BUILTINS:
-            arguments = self._drained(arguments, node)
-            made = self.really(BUILTINS[name], arguments, node)
-            if made is not None:
-                return made
+        given = arguments.positional
+        contents = self.state.contents(given[0]) if len(given) == 1 else []
+        if name in _SAME_ELEMENTS and contents and all(
+                content.kind in ("list", "tuple") and content.owner is None for content in contents):
+            return given[0]  # it says where its elements stand
+        if name == "len" and len(contents) == 1 and is_whole(contents[0]):
+            return constant(len(each_in(contents[0]) or ()))
+        if name == "str" and len(given) == 1 and is_text(given[0]):
+            return given[0]
         return super().builtin(name, arguments, node)
 
-    def _f_inspect_signature(self, arguments: Arguments, node: ast.AST) -> Value:
-        """The names and annotations of one function, by which registrars make schemas."""
-        things = list(arguments.positional[0].things) if arguments.positional else []
-        one = things[0] if len(things) == 1 else None
-        if not isinstance(one, FunctionValue) or one.owner is not None:
-            return opaque(AT_RUN_TIME)
-
-        def meant(annotation: ast.expr | None) -> Value:
-            known = annotation is not None and not (
-                isinstance(annotation, ast.Constant) and isinstance(annotation.value, str))
-            return self.evaluate_in(annotation, self.state, self.top(one.module)) if annotation is not None and known \
-                else _EMPTY if annotation is None else opaque(AT_RUN_TIME)
-
-        a, held = one.node.args, dict[object, Value]()
-        given = defaults(a)
-        for p in (*a.posonlyargs, *a.args, *a.kwonlyargs):
-            fields = {"name": written(p.arg), "annotation": meant(p.annotation),
-                      "default": opaque(AT_RUN_TIME) if p.arg in given else _EMPTY}
-            held[p.arg] = self.make(node, Cell(fields, kind="object"), f"parameter {p.arg}")
-        listed = self.make(node, Cell(held, kind="dict"), "parameters")
-        gives = meant(getattr(one.node, "returns", None))
-        return self.make(node, Cell({"parameters": listed, "return_annotation": gives}, kind="object"), "signature")
-
     def method(self, attribute: Attribute, arguments: Arguments, node: ast.AST) -> Value:
-        """`owner.name(...)` of a string or a dict, with Python's own method if that changes nothing."""
-        owner, name = attribute.owner, attribute.name
-        if is_text(owner):
-            function = getattr(str, name, None)
-            given = self._drained(arguments, node)
-            made = self.really(function, given, node, owner) if function is not None else None
-            return written(hole("…")) if made is None else made
-        contents = self.state.contents(owner)
-        if name in ("items", "keys", "values", "get") and len(contents) == 1 and contents[0].kind == "dict":
-            made = self.really(getattr(dict, name), arguments, node, owner)
-            if made is not None:
-                return made
-        return super().method(attribute, arguments, node)
+        """`owner.name(...)` of a known dict, or of a string, by Python's own method."""
+        contents = self.state.contents(attribute.owner)
+        if len(contents) == 1 and contents[0].kind == "dict":
+            found = self._of_dict(contents[0], attribute.name, arguments, node)
+            return super().method(attribute, arguments, node) if found is None else found
+        if not is_text(attribute.owner):
+            return super().method(attribute, arguments, node)
+        given = self._drained(arguments, node)
+        return self.by_python(getattr(str, attribute.name, None), given.before(attribute.owner), node)
+
+    def _of_dict(self, content: Cell, name: str, arguments: Arguments, node: ast.AST) -> Value | None:
+        keys = each_in(content)
+        if keys is None or content.source != NO_VALUE:
+            return None
+        if name == "get" and arguments.positional and (key := arguments.positional[0].constant) is not None:
+            return content.get(key[1]) or take(arguments, 1, "default") or NONE
+        values = [content.fields[key.constant[1]] for key in keys if key.constant is not None]
+        if name == "items":
+            pairs = zip(keys, values, strict=True)
+            values = [self.make(node, sequence(pair), f"row {i}") for i, pair in enumerate(pairs)]
+        found = {"keys": keys, "values": values, "items": values}.get(name)
+        return self.make(node, sequence(found, "list")) if found is not None else None
+
+    def by_python(self, function: Callable[..., Any] | None, arguments: Arguments, node: ast.AST) -> Value:
+        """What a function of Python gives for strings; it carries holes along as letters."""
+        given = [self._real(value) for value in arguments.positional]
+        named = {name: self._real(value) for name, value in arguments.named.items()}
+        texts = [text for one in given for text in (one if isinstance(one, tuple) else (one,)) if isinstance(text, str)]
+        large = sum(map(len, texts)) > LONG or any(isinstance(one, int) and one > LONG for one in given) or (
+            function in (str.format, str.__mod__) and _WIDE.search(texts[0]) is not None)
+        if function is None or large or arguments.star is not None or arguments.double_star is not None:
+            return written(hole("…"))
+        try:
+            made = function(*given, **named)
+        except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError):
+            return written(hole("…"))
+        if isinstance(made, (list, tuple)):
+            return self.make(node, sequence(map(written, made), "tuple" if isinstance(made, tuple) else "list"))
+        return written(made) if isinstance(made, str) or not any(map(has_hole, texts)) else PLAIN
+
+    def _real(self, value: Value) -> Any:
+        """A constant, a tuple of such, or a hole."""
+        items = None if value.constant is not None else self.each(value)
+        if items is not None:
+            return tuple(self._real(item) for item in items)
+        return hole("…") if value.constant is None else value.constant[1]
 
     def _taken(self, owner: Value, name: str, arguments: Arguments) -> Value:
         key, *others = (*arguments.positional, NO_VALUE)
@@ -265,8 +243,7 @@ class RealCalls(OneByOne):
             theirs = strings(right) or (as_text(right, ast.unparse(node.right)),)
             return join(*(written(one + other, self.spot(node)) for one in ours for other in theirs))
         if isinstance(node.op, ast.Mod) and is_text(left):
-            made = self.really(_percent, Arguments((left, right)), node)
-            return written(hole("…")) if made is None else made
+            return self.by_python(str.__mod__, Arguments((left, right)), node)
         return super().binary(node, left, right)
 
     def _indexed(self, tensor: Value, node: ast.expr, index: Value) -> Value:
@@ -285,12 +262,22 @@ class RealCalls(OneByOne):
             return written(hole("…"))
 
 
+def _is_same(left: Value, right: Value) -> bool | None:
+    """Whether two names outside stand for one class; `list` may stand for `list[int]`, too.
+
+    Two names of one class are spelt alike, but for their modules.
+    """
+    one, other = (v.things if not v.kind and not v.cells and len(v.things) == 1 else frozenset() for v in (left, right))
+    names = [t.name for t in (*one, *other) if isinstance(t, External)]
+    last = {name.rpartition(".")[2] for name in names}
+    if len(names) < 2 or not any(name.startswith("builtins.") or name.rpartition(".")[2].istitle() for name in names):
+        return None
+    plain = not any(hasattr(getattr(builtins, name, None), "__class_getitem__") for name in last)
+    return False if len(last) == 2 else True if plain and names[0] == names[1] else None
+
+
 def is_text(value: Value) -> bool:
     return bool(value.texts) or (value.constant is not None and isinstance(value.constant[1], str))
-
-
-def _percent(text: str, values: Any) -> str:
-    return text % (tuple(values) if isinstance(values, list) else values)
 
 
 def _cut(text: str, at: slice) -> str:

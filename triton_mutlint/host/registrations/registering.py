@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
-from triton_mutlint.config.registrar import Registrar
-from triton_mutlint.host.modules.module import External, HostModule
+from triton_mutlint.config.registrar import Registrar, public_registrar
+from triton_mutlint.host.modules.module import Definition, External, HostModule
 from triton_mutlint.host.modules.modules import HostModules
-from triton_mutlint.host.registrations.names import RegisteringNames, is_followed, registers
 from triton_mutlint.host.registrations.things import (
     PASSED,
     Event,
@@ -22,26 +21,26 @@ from triton_mutlint.host.registrations.things import (
     Opaque,
     OpEvent,
     Step,
-    has_hole,
+    hole,
+    is_told,
     op_of,
     opaque,
     snapshot,
     string,
     strings,
+    written,
 )
-from triton_mutlint.host.registrations.torch_registering import is_passed, passed
-from triton_mutlint.host.state.core import Activation, TooLargeError
+from triton_mutlint.host.registrations.torch_registering import TorchRegistering, is_passed, passed
+from triton_mutlint.host.state.core import Activation, Kernels, TooLargeError, World
 from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.statements.exits import yields
 from triton_mutlint.host.values.groups import Arguments, defaults
 from triton_mutlint.host.values.values import (
     UNSEEN,
-    Attribute,
     ClassValue,
     FunctionValue,
     Observed,
-    Partial,
     Thing,
     Value,
     join,
@@ -50,15 +49,21 @@ from triton_mutlint.host.values.values import (
 from triton_mutlint.host.values.written import Spot
 
 MAX_DEPTH = 12  # calls inside calls
+SHORT = 12  # statements
 MAX_STEPS = 200_000  # statements, for one file
 Found = tuple[list[Event], list[tuple[FunctionValue, State]]]
 
 
-class Registering(RegisteringNames):
-    """One file: what its code registers."""
+class Registering(TorchRegistering):
+    """One file: what its code registers, in the order of its statements, and that of those that it imports from."""
 
     def __init__(self, module: HostModule, modules: HostModules, registrars: Mapping[str, Registrar]) -> None:
-        super().__init__(module, modules, registrars)
+        super().__init__(World(modules, Kernels(), {}))
+        self.root, self._registrars = module, registrars
+        self.events: list[Event] = []
+        self.stack: list[ast.AST] = []
+        self.defined: list[FunctionValue] = []
+        self.ops: dict[str, Value] = {}  # the functions of those that were registered
         self._reached: set[int] = set()
         self._spent = 0
         self._isolated: dict[int, Found] = {}
@@ -77,8 +82,8 @@ class Registering(RegisteringNames):
             pending = [(function, after) for function in reversed(self.defined)]
             while pending:
                 function, around = pending.pop()
-                if id(function.node) not in self._reached | self._isolated.keys() and registers(
-                        function.node, function.module, self.world.modules):
+                if id(function.node) not in self._reached | self._isolated.keys() and self.world.modules.registers(
+                        function.node, function.module):
                     events, inner = self._alone(function, around)
                     alone.append((function, events))
                     pending.extend(reversed(inner))
@@ -87,7 +92,7 @@ class Registering(RegisteringNames):
         yield from self.events
         left = [event for function, events in alone if id(function.node) not in self._reached for event in events]
         named = {event.step.path[-1] for event in (*self.events, *left) if string(event.name)}
-        yield from (e for e in left if _is_told(e) and (string(e.name) or e.step.path[-1] not in named))
+        yield from (e for e in left if is_told(e) and (string(e.name) or e.step.path[-1] not in named))
 
     def _alone(self, function: FunctionValue, state: State) -> Found:
         """What a function registers whoever calls it, and the functions that it defines."""
@@ -163,22 +168,25 @@ class Registering(RegisteringNames):
             for i, function in enumerate(self._functions) if function.module is not self.root
             for other in self._alone(function, around)[0])
 
-    # ------------------------------------------------------------------ calls
+    # ------------------------------------------------------------------ functions and classes
 
-    def call(self, callee: Value, arguments: Arguments, node: ast.AST) -> Value:
-        things = callee.things
-        if any(getattr(t, "name", "").endswith(".triton_op") for t in things):
-            things = frozenset(t for t in things if not getattr(t, "name", "").endswith(".custom_op"))
-        if any(isinstance(t, Attribute) and any(isinstance(o, Library) for o in t.owner.things) for t in things):
-            things = frozenset(t for t in things if not isinstance(t, Attribute) or t.owner.things)
-            callee = Value()  # it is that library, if any
-        held = {t.name: t for t in things if isinstance(t, Attribute) and t.owner.cells}
-        if len(things) > len(held) == 1 and all(isinstance(t, Attribute) and t.owner.cells for t in things):
-            owner = join(*(t.owner for t in things if isinstance(t, Attribute)))  # one of several lists
-            things = frozenset([replace(next(iter(held.values())), owner=owner)])
-        if things is not callee.things:
-            callee = replace(callee, things=things)
-        return super().call(callee, arguments, node)
+    def function(self, module: HostModule, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Value:
+        owner = self.here.owner if self.here.is_class else None
+        self.defined.append(FunctionValue(module, node, self.closure, owner, self.defaults_of(node.args)))
+        return super().function(module, node)
+
+    def _of_thing(self, owner: Thing, name: str, node: ast.AST) -> Value:
+        if name in ("__name__", "__qualname__"):
+            for one in self.ops.get(op_of(owner), thing(owner)).things:
+                if isinstance(one, FunctionValue):
+                    return written(getattr(one.node, "name", "<lambda>"))
+            if isinstance(owner, Opaque):
+                return written(hole("name"))
+        if isinstance(owner, Library) and name == "ns":
+            return owner.namespace
+        return super()._of_thing(owner, name, node)
+
+    # ------------------------------------------------------------------ calls
 
     def _one(self, thing: Thing, arguments: Arguments, node: ast.AST) -> Value:
         if isinstance(thing, External):
@@ -190,7 +198,8 @@ class Registering(RegisteringNames):
         return super()._one(thing, arguments, node)
 
     def not_known(self, owner: Value, arguments: Arguments, node: ast.AST) -> Value:
-        return opaque(f"it is made by `{_shown(node)}`")
+        text = ast.unparse(node.func if isinstance(node, ast.Call) else node)
+        return opaque(f"it is made by `{text if len(text) < 60 else f'{text[:57]}...'}`")
 
     def invoke(self, function: FunctionValue, arguments: Arguments, node: ast.AST) -> Value:
         """A call of a first-party function; one of a known registrar says what its arguments mean.
@@ -205,7 +214,8 @@ class Registering(RegisteringNames):
         told_before = self._told.get(function)
         if told_before is not None:
             name, registrar, given = told_before
-            full = replace(given, named={**given.named, registrar.function or "decorated": _first(arguments)})
+            decorated = next(iter(arguments), opaque("it is not passed"))
+            full = replace(given, named={**given.named, registrar.function or "decorated": decorated})
         elif registrar is None:
             return self._inline(function, arguments, node)
         else:
@@ -219,18 +229,41 @@ class Registering(RegisteringNames):
                 return self.by_registrar(registrar, function, name, full, node)
             self._told.update(dict.fromkeys(decorators, (name, registrar, full)))
         told = passed(registrar, full, registrar.mutates)
+        more = snapshot([told], self.state, self.module_state)
         for event in found:
             if isinstance(event, OpEvent):
-                more = snapshot([told], self.state, self.module_state)
                 held = replace(event.state, heap={**event.state.heap, **more.heap})
                 event = replace(event, mutates=told, default=registrar.default, schema=None, required=False, state=held)
             self.events.append(event)
         return value
 
+    def registrar_of(self, callee: Thing) -> tuple[str, Registrar] | None:
+        """What is known of a callee that registers ops: by configuration, else of public libraries."""
+        if isinstance(callee, FunctionValue):
+            found = self._own.get(id(callee.node))
+            if found is None:
+                return None
+            names = tuple(a.arg for a in (*callee.node.args.posonlyargs, *callee.node.args.args))
+            return found[0], replace(found[1], order=names)
+        if not isinstance(callee, External):
+            return None
+        known = self._registrars.get(callee.name) or public_registrar(callee.name)
+        return (callee.name, known) if known is not None else None
+
+    @cached_property
+    def _own(self) -> Mapping[int, tuple[str, Registrar]]:
+        """The configured registrars that first-party files define, by their `def`."""
+        own: dict[int, tuple[str, Registrar]] = {}
+        for name, registrar in self._registrars.items():
+            module, _, last = name.rpartition(".")
+            for _, found in self.world.modules.imported(self.root, ast.ImportFrom(module, [ast.alias(last)], 0)):
+                own.update((id(one.node), (name, registrar)) for one in found if isinstance(one, Definition))
+        return own
+
     def _inline(self, function: FunctionValue, arguments: Arguments, node: ast.AST) -> Value:
-        """Follow a call into a function of the project, if it is worth it."""
-        if any(one.node is function.node for one in self.active) or len(self.stack) >= MAX_DEPTH or not is_followed(
-                function, self.root, self.world.modules):
+        """Follow a call into a function of the project, where that may lead to what registers ops."""
+        running = len(self.stack) >= MAX_DEPTH or any(one.node is function.node for one in self.active)
+        if running or not self._leads(function):
             return self.not_known(UNSEEN, arguments, node)
         self._reached.add(id(function.node))
         self.stack.append(node)
@@ -242,6 +275,13 @@ class Registering(RegisteringNames):
             self.stack.pop()
             self._functions.pop()
 
+    def _leads(self, function: FunctionValue) -> bool:
+        node, owner, modules = function.node, function.owner, self.world.modules
+        if isinstance(node, ast.Lambda) or node.name == "__init__" or modules.registers(node, function.module):
+            return True
+        near = function.module is self.root or modules.names_registrar(node.name) or "lib" in node.name.lower()
+        return len(node.body) <= SHORT and (near or (owner is not None and modules.registers(owner.node, owner.module)))
+
     def apart(self, work: Callable[[], Value], here: Activation) -> tuple[Value, Effects]:
         """What work registers is told where it stands."""
         saved = self.events, self.defined, self.rounds
@@ -250,22 +290,3 @@ class Registering(RegisteringNames):
             return super().apart(work, here)
         finally:
             self.events, self.defined, self.rounds = saved
-
-
-def _first(arguments: Arguments) -> Value:
-    """What a decorator is called with."""
-    return next(iter((*arguments.positional, *arguments.named.values())), opaque("it is not passed"))
-
-
-def _is_told(event: Event) -> bool:
-    """Whether it is known which function an op has, or what its schema is."""
-    if event.function is None:
-        return isinstance(event, OpEvent) and event.schema is not None and bool(strings(event.schema)) and all(
-            not has_hole(text.partition("(")[2]) for text in strings(event.schema))
-    things = event.function.things
-    return Opaque(PASSED) not in things and any(isinstance(one, (FunctionValue, Partial)) for one in things)
-
-
-def _shown(node: ast.AST) -> str:
-    text = ast.unparse(node.func if isinstance(node, ast.Call) else node)
-    return text if len(text) < 60 else f"{text[:57]}..."

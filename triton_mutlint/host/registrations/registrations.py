@@ -85,8 +85,7 @@ def joined(found: Iterable[OpRegistration]) -> tuple[OpRegistration, ...]:
         functions = tuple({id(f.node): f for r in (one, *others) for f in r.functions}.values())
         missing = "" if functions and one.missing == UNIMPLEMENTED else one.missing
         missing = next((o.missing for o in others if o.missing), missing)
-        keysets = (*one.keysets, *(node for o in others for node in o.keysets))
-        result.append(replace(one, functions=functions, missing=missing, keysets=keysets) if others else one)
+        result.append(replace(one, functions=functions, missing=missing) if others else one)
     return tuple(r for r in result if id(r) not in used)
 
 
@@ -101,9 +100,7 @@ def _registration(event: OpEvent, impls: Sequence[ImplEvent], module: HostModule
     path = [node for one in (event, *impls) for node in one.step.path]
     functions, missing = functions_of(values, path)
     named = functions_of(own, path)[0] if own else functions
-    keyed = [i.function for i in impls if i.keyset]
-    positional = functions_of([v for v in values if not any(function is v[0] for function in keyed)])[0]
-    declaration, arguments = declaration_of(event, named, positional)
+    declaration, arguments = declaration_of(event, named, [one for one in functions if not one.takes_keys])
     name = _name(event.name)
     if event.api in ("torch.library.custom_op", "torch.library.triton_op", "torch.library.define"):
         declaration = _with_name_checked(declaration, event, name)
@@ -112,13 +109,12 @@ def _registration(event: OpEvent, impls: Sequence[ImplEvent], module: HostModule
         form = Form.REGISTRAR
     if not values:
         missing = UNIMPLEMENTED
-    keysets = functions_of(_functions([i for i in impls if i.keyset]))[0]
-    return _with_schema(OpRegistration(name, form, place, module, declaration, functions, missing,
-                                       keysets=tuple(one.node for one in keysets)), arguments)
+    return _with_schema(OpRegistration(name, form, place, module, declaration, functions, missing), arguments)
 
 
-def _functions(events: Sequence[OpEvent | ImplEvent]) -> list[tuple[Value, State]]:
-    return [(event.function, event.state) for event in events if event.function is not None]
+def _functions(events: Sequence[OpEvent | ImplEvent]) -> list[tuple[Value, State, bool]]:
+    return [(event.function, event.state, isinstance(event, ImplEvent) and event.keyset)
+            for event in events if event.function is not None]
 
 
 def _with_schema(op: OpRegistration, arguments: Sequence[SchemaArgument]) -> OpRegistration:
@@ -152,16 +148,15 @@ def _elsewhere(name: str, impls: Sequence[ImplEvent], module: HostModule, first:
     functions, missing = functions_of(_functions(impls), [node for i in impls for node in i.step.path])
     if not functions and name.startswith("<"):
         return None
-    keysets = tuple(one.node for one in functions_of(_functions([i for i in impls if i.keyset]))[0])
     schema = torch_schema(name)
     if schema is None:
         problems = sought_in_vain(name, first) if all(i.sure for i in impls) else ()
         declaration = Declaration(None, first, stated=False, reason=ELSEWHERE, problems=problems,
                                   may_return=None)
-        return OpRegistration(name, Form.DEFINE, first, module, declaration, functions, missing, keysets=keysets)
+        return OpRegistration(name, Form.DEFINE, first, module, declaration, functions, missing)
     declaration = Declaration(written_by(name, schema), first, of_torch=True, may_return=None)
-    return _with_schema(OpRegistration(name, Form.DEFINE, first, module, declaration, functions, missing,
-                                       keysets=keysets), schema.arguments)
+    return _with_schema(OpRegistration(name, Form.DEFINE, first, module, declaration, functions, missing),
+                        schema.arguments)
 
 
 def _site(event: OpEvent | ImplEvent) -> int:
@@ -178,9 +173,9 @@ def _kinds(event: ImplEvent) -> list[str]:
 
 
 def _distinct(events: Sequence[OpEvent]) -> list[OpEvent]:
-    """Events without those that say the same of one place, as branches of a registrar do."""
+    """Events without those that say the same of one place, as branches of a registrar do; `triton_op` says more."""
     found: dict[tuple[object, ...], OpEvent] = {}
-    for event in events:
+    for event in sorted(events, key=lambda e: e.form is not Form.TRITON_OP):
         held = functions_of(_functions([event]))[0]
         key = (_site(event), _name(event.name), tuple(id(one.node) for one in held))
         found.setdefault(key, event)

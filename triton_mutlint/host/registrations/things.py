@@ -75,7 +75,6 @@ class OpEvent(_Event):
     open: bool = False
     before: tuple[str, ...] = ()
     tags: Value | None = None
-    misplaced: Value | None = None  # a list where the function belongs
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +148,7 @@ def each_in(content: Cell) -> list[Value] | None:
     if content.kind == "dict":
         keys = [written(key) for key in content.fields if key != KEYS]
         return keys if content.rest == NO_VALUE else None
-    if content.kind in ("list", "tuple") or (content.owner is not None and is_row(content.owner)):
+    if content.kind in ("list", "tuple"):
         held = [content.fields[key] for key in sorted(k for k in content.fields if isinstance(k, int))]
         return [*held, *(_split(content.rest) if content.rest != NO_VALUE else ())]
     return None
@@ -158,11 +157,6 @@ def each_in(content: Cell) -> list[Value] | None:
 def is_whole(content: Cell) -> bool:
     """Whether just that is in it."""
     return content.size is not None or content.kind in ("dict", "object")
-
-
-def is_row(owner: ClassValue) -> bool:
-    """Whether a class is a named tuple."""
-    return any(getattr(base, "attr", getattr(base, "id", "")) == "NamedTuple" for base in owner.node.bases)
 
 
 def _split(value: Value) -> list[Value]:
@@ -266,3 +260,12 @@ def _around(scope: ScopeId | None, found: State, state: State, shared: State) ->
         names = found.names[scope] = {**shared.names.get(scope, {}), **state.names.get(scope, {})}
         yield from names.values()
         scope = state.scopes.get(scope)
+
+
+def is_told(event: Event) -> bool:
+    """Whether it is known which function an op has, or what its schema is."""
+    if event.function is None:
+        return isinstance(event, OpEvent) and event.schema is not None and bool(strings(event.schema)) and all(
+            not has_hole(text.partition("(")[2]) for text in strings(event.schema))
+    things = event.function.things
+    return Opaque(PASSED) not in things and any(isinstance(one, (FunctionValue, Partial)) for one in things)

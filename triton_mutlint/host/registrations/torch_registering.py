@@ -38,14 +38,13 @@ from triton_mutlint.host.registrations.things import (
 )
 from triton_mutlint.host.state.core import World
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.groups import Arguments
+from triton_mutlint.host.values.groups import Arguments, Cell, defaults
 from triton_mutlint.host.values.values import (
     NO_VALUE,
     NONE,
     PLAIN,
     Attribute,
     FunctionValue,
-    Partial,
     Sort,
     Thing,
     Value,
@@ -55,11 +54,8 @@ from triton_mutlint.host.values.values import (
 
 _TORCH = re.compile(r"torch\.(_?library|_custom_op)\b")
 _INFERRED = re.compile(hole(r"schema (\d+)"))
-_SAME_FUNCTION = re.compile(
-    r"torch\.(compile|jit\.\w+|no_grad|inference_mode|enable_grad|compiler\.\w+|_dynamo\.\w+|_disable_dynamo)"
-    r"|functools\.(lru_cache|cache)|typing\.\w+|contextlib\.contextmanager"
-)
 UNKNOWN = Value(kind=Sort.OTHER)
+_EMPTY = thing(External("inspect.Parameter.empty"))
 
 
 class TorchRegistering(RealCalls):
@@ -85,11 +81,6 @@ class TorchRegistering(RealCalls):
             named = {"func" if given == "fn" else given: value for given, value in arguments.named.items()}
             full = replace(arguments.before(thing(External(owner))), named=named)
             return self.kernel(External(f"torch.library.{last}"), full, node)
-        if _SAME_FUNCTION.match(name):
-            given = arguments.positional[:1]
-            function = any(isinstance(t, (FunctionValue, Partial)) or op_of(t) for v in given for t in v.things)
-            # `torch.compile(dynamic=True)`, and then its result is called with the function
-            return given[0] if function else thing(External(name))
         if name.startswith(("torch.", "triton.")):
             return self.not_known(NO_VALUE, arguments, node)
         return super().external(name, arguments, node)
@@ -157,13 +148,31 @@ class TorchRegistering(RealCalls):
         of_torch = [isinstance(one, External) and _TORCH.match(f"{one.name}.") for one in owner.things]
         return constant(True) if of_torch and all(of_torch) and string(name) in _LIBRARY else PLAIN
 
+    def _f_inspect_signature(self, arguments: Arguments, node: ast.AST) -> Value:
+        """The names and annotations of one function, by which registrars make schemas."""
+        things = list(arguments.positional[0].things) if arguments.positional else []
+        one = things[0] if len(things) == 1 else None
+        if not isinstance(one, FunctionValue) or one.owner is not None:
+            return opaque(AT_RUN_TIME)
+
+        def meant(annotation: ast.expr | None) -> Value:
+            known = annotation is not None and not (
+                isinstance(annotation, ast.Constant) and isinstance(annotation.value, str))
+            return self.evaluate_in(annotation, self.state, self.top(one.module)) if annotation is not None and known \
+                else _EMPTY if annotation is None else opaque(AT_RUN_TIME)
+
+        a, held = one.node.args, dict[object, Value]()
+        given = defaults(a)
+        for p in (*a.posonlyargs, *a.args, *a.kwonlyargs):
+            fields = {"name": written(p.arg), "annotation": meant(p.annotation),
+                      "default": opaque(AT_RUN_TIME) if p.arg in given else _EMPTY}
+            held[p.arg] = self.make(node, Cell(fields, kind="object"), f"parameter {p.arg}")
+        listed = self.make(node, Cell(held, kind="dict"), "parameters")
+        gives = meant(getattr(one.node, "returns", None))
+        return self.make(node, Cell({"parameters": listed, "return_annotation": gives}, kind="object"), "signature")
+
     def custom_op(self, callee: External, arguments: Arguments, node: ast.AST) -> Value:
         function = take(arguments, 1, "fn")
-        listed = function is not None and (string(function) is not None or any(
-            content.owner is None for content in self.state.contents(function)))
-        if function is not None and listed:  # a list where it belongs
-            named = {"misplaced": function, **arguments.named}
-            return pending(callee, replace(arguments, positional=arguments.positional[:1], named=named), "fn")
         if is_none(function):
             return pending(callee, arguments, "fn")
         last = callee.name.rpartition(".")[2]
@@ -172,8 +181,7 @@ class TorchRegistering(RealCalls):
             Form.TRITON_OP if last == "triton_op" else Form.CUSTOM_OP, f"torch.library.{last}",
             take(arguments, 0, "name") or opaque("it is missing"), node, function,
             take(arguments, None, "mutates_args"), None if is_none(schema) else schema, required=True,
-            open=is_open(arguments), tags=take(arguments, None, "tags"), misplaced=take(arguments, None, "misplaced"),
-        )
+            open=is_open(arguments), tags=take(arguments, None, "tags"))
         return op_itself(as_text(event.name, "name"))
 
     def library(self, callee: External, arguments: Arguments, node: ast.AST) -> Value:

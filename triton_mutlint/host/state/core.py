@@ -124,7 +124,7 @@ class Activation:
     yielded: Value | None = None
     take: Take | None = None  # of a generator: what is done with each value, where it stands at `yield`
     taker: Activation | None = None  # the call that does it
-    site: Location | None = None  # where it was called, if its own code is none of the project
+    origin: tuple[HostModule, ast.AST] | None = None  # the call of the project that led here, if here is a library
     is_class: bool = False  # it is no call, but the body of a class
     stopped: bool = False  # whether it goes on no more after the statement that runs
     breaks: list[State] = field(default_factory=list)
@@ -239,14 +239,30 @@ class Core:
             self.effects.gap(effect, self.state, [value])
             self.escaped.append((effect, value))
 
+    def origin(self, node: ast.AST) -> tuple[HostModule, ast.AST]:
+        """The project's code of which a message speaks: `node`, or the call that led into a library to it."""
+        return self.here.origin or (self.here.module, node)
+
     def place(self, node: ast.AST) -> Location:
-        if self.here.site is not None:
-            return self.here.site
-        return Location(self.here.module.display, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
+        module, node = self.origin(node)
+        return Location(module.display, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
+
+    def quoted(self, node: ast.AST, after: str = "") -> str:
+        """The source of `node` for a message, and what comes `after` it."""
+        _, shown = self.origin(node)
+        return f"`{text_of(shown)}{after if shown is node else ''}`"
+
+    def callee(self, node: ast.AST) -> str:
+        """The source of what is called at `node`, for a message."""
+        if self.here.origin is not None:
+            return f"what {self.quoted(node)} calls"
+        return self.quoted(node.func if isinstance(node, ast.Call) else node)
 
     def effect(self, text: str, node: ast.AST, kernel: str = "", access: Access | None = None) -> HostEffect:
-        called = ast.unparse(node.func if isinstance(node, ast.Call) else node) if isinstance(node, ast.expr) else ""
-        return HostEffect(self.place(node), text, self.here.path, kernel, access, " ".join(called.split()))
+        _, shown = self.origin(node)
+        called = node.func if shown is node and isinstance(node, ast.Call) else shown
+        code = " ".join(ast.unparse(called).split()) if isinstance(called, ast.expr) else ""
+        return HostEffect(self.place(node), text, self.here.path, kernel, access, code)
 
     def cell(self, node: ast.AST, what: str = "") -> CellId:
         """The name of the container made at `node` in this call, or of one that an iterator makes when it is run."""

@@ -66,6 +66,12 @@ class Effects:
         self.exposed.update(other.exposed)
         self.blind.update(other.blind)
 
+    def give_back(self, results: Iterable[Value]) -> None:
+        """The op returns `results`; what code that is not understood was given does not count."""
+        for value in results:
+            self.maybe_returned.update(dict.fromkeys(value.same | value.maybe))
+            self.returned.update(() if value.mixed else dict.fromkeys(value.same))
+
     def settle(self) -> None:
         """Put together what was found.
 

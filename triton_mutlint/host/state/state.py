@@ -87,13 +87,12 @@ class State:
                 self.names[scope] = theirs
                 self.taken.pop(scope, None)
             elif mine is not theirs and not any(theirs is other_names for other_names in self.taken.get(scope, ())):
-                more = {}
-                for name, value in theirs.items():
-                    old = mine.get(name)
-                    if old is not value:
-                        both = value if old is None else join(value, old)
-                        if both != old:
-                            more[name] = both
+                more, held = {}, mine.get
+                for name, value in [item for item in theirs.items() if held(item[0]) is not item[1]]:
+                    old = held(name)
+                    both = value if old is None else join(value, old)
+                    if both != old:
+                        more[name] = both
                 if more:
                     self.names[scope] = {**mine, **more}
                 self.taken[scope] = (theirs, *self.taken.get(scope, ())[:_TAKEN])
@@ -101,12 +100,9 @@ class State:
             self._join_heap(other)
 
     def _join_heap(self, other: State) -> None:
-        heap, base, same = self.heap, self.base, True
-        for cell, content in other.heap.items():
-            own = heap.get(cell)
-            if own is content:
-                continue
-            own = base.get(cell) if own is None else own
+        heap, base, same, held = self.heap, self.base, True, self.heap.get
+        for cell, content in [item for item in other.heap.items() if held(item[0]) is not item[1]]:
+            own = heap.get(cell) or base.get(cell)
             if own is None:
                 heap[cell], same = content, False
             elif own is not content:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from triton_mutlint.host.expressions.operators import method_name
-from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.statements.exits import Exits, either
 from triton_mutlint.host.torch import table as torch_table
@@ -99,11 +98,11 @@ class Statements(Exits):
             self.extended(old, value, node)
         if isinstance(target, ast.Subscript):  # also where the element is a copy: it is assigned back
             owner = self.evaluate(target.value)
-            self.effects.write(owner, self.effect(f"`{text_of(node)}`", node))
+            self.effects.write(owner, self.effect(self.quoted(node), node))
         if old.roots and torch_table.method(f"__i{method_name(node.op)}__") is None:
             new = join(replace(TENSOR, carried=old.carried), got or Value())
         elif old.roots:
-            self.effects.write(old, self.effect(f"`{text_of(node)}`", node))
+            self.effects.write(old, self.effect(self.quoted(node), node))
             if isinstance(target, ast.Subscript):
                 return self.state  # the element is the storage that was written
             new = join(old, got or Value())

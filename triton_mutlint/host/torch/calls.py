@@ -10,7 +10,6 @@ from triton_mutlint.host.calls.calls import Calling
 from triton_mutlint.host.expressions.attributes import is_array
 from triton_mutlint.host.model import Implementation, OpRegistration
 from triton_mutlint.host.modules.module import External
-from triton_mutlint.host.state.core import text_of
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.schema import Schema
 from triton_mutlint.host.torch.table import Result, TorchEffect, applied
@@ -121,8 +120,7 @@ class TorchCalls(Calling):
                     effect = self.effect(f"`{op}` declares that it writes `{name}`", node)
                     self._write(given if len(several) == 1 else weakened(given), effect)
         others = [value for value in arguments if id(value) not in written]
-        what = text_of(node.func) if isinstance(node, ast.Call) else text_of(node)
-        self.effects.gap(self.effect(f"the code of `{what}` is not there", node), self.state, others)
+        self.effects.gap(self.effect(f"the code of {self.callee(node)} is not there", node), self.state, others)
         same, maybe = self.state.reach(arguments)
         return Value(kind=Sort.TENSOR | Sort.OTHER, unsure=same | maybe)
 
@@ -144,7 +142,7 @@ class TorchCalls(Calling):
         """Note what a torch function writes; the result shares storage as `effect` says."""
         self.handed(arguments, node)
         given, spare = self._given(effect, arguments)
-        what = f"`{text_of(node)}`"
+        what = self.quoted(node)
         self._exposed(effect, given)
         if self._overridden(arguments):
             return self.not_known(UNSEEN, arguments, node)

@@ -27,18 +27,18 @@ def torch_schema(name: str) -> Schema | None:
     """
     if not name.startswith(_SPACE):
         return None
-    found = _aten().get(name.removeprefix(_SPACE).removesuffix(".default"))
+    found = _data()["aten"].get(name.removeprefix(_SPACE).removesuffix(".default"))
     return parse_schema(name + found) if found is not None else None
 
 
 def sought_in_vain(name: str, place: Location) -> tuple[Problem, ...]:
     """What is wrong with an implementation of `aten::op.overload`, if torch has the op, but no such overload of it."""
     base = name.removeprefix(_SPACE).partition(".")[0]
-    others = [full for full in _aten() if full.partition(".")[0] == base]
+    others = [full for full in _data()["aten"] if full.partition(".")[0] == base]
     if not name.startswith(_SPACE) or not others or torch_schema(name) is not None:
         return ()
     listed = ", ".join(f"`{full}`" for full in others[:_SHOWN]) + (", …" if len(others) > _SHOWN else "")
-    message = f"torch {_made_from()} has no `{name}`: what is registered for it is never called"
+    message = f"torch {_data()['made from']['torch']} has no `{name}`: what is registered for it is never called"
     return (Problem(message, place, f"the overloads of that op are {listed}"),)
 
 
@@ -47,14 +47,6 @@ def written_by(name: str, schema: Schema) -> tuple[str, ...]:
     effect = function(f"torch.ops.{name.replace('::', '.')}")
     silent = {effect.parameters[place] for place in effect.writes} if effect is not None else set()
     return tuple(a.name for a in schema.arguments if a.mutated or (a.is_tensor and a.name in silent))
-
-
-def _made_from() -> str:
-    return _data()["made from"]["torch"]
-
-
-def _aten() -> Mapping[str, str]:
-    return _data()["aten"]
 
 
 @lru_cache(maxsize=1)

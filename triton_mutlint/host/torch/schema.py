@@ -1,21 +1,22 @@
 """Torch's schema strings: `ns::op.overload(Tensor(a!) x, *, int n=1) -> Tensor`.
 
-The grammar is that of the schema parser of torch 2.13, except that types need only look like types:
-which of them exist differs between versions and extensions.
+Types need only look like types: which of them exist differs between versions of torch and extensions.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
-_T = TypeVar("_T")
-_TOKEN = re.compile(r"""\s*(->|\.\.\.|::|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'
-    |[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[A-Za-z_]\w*|[()\[\]{},*?!|=.:<>-])""", re.VERBOSE)
-_END = "end of the schema"
-_GENERIC = ("Dict", "Future", "Await", "RRef", "Union", "Tuple", "Optional", "List")
+_HEAD = re.compile(r"\s*(?:(?:(\w+)::)?([A-Za-z_]\w*)(?:\.(\w+))?)?\s*\(")
+_MARK = re.compile(r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[()\[\]{},]""")
+_ARGUMENT = re.compile(r"(?P<type>[^=]+?)(?:\s|(?<=\W))\s*(?P<name>[A-Za-z_]\w*)\s*(?:=\s*(?P<default>\S.*))?",
+                       re.DOTALL)
+_TYPE = re.compile(r"(?!\W*$)(?:[A-Za-z_][\w.]*)?(?:\([\w\s,.?()\[\]]+\))?(?:\?|\[\w*\])*|\(\)")
+_GENERIC = "".join(f"(?<!{name})" for name in ("Dict", "Future", "Await", "RRef", "Union", "Tuple", "Optional", "List"))
+# `(a!)`, `(a|b)`, `(a -> *)`, `(a! -> a|b)`, `(*)`, before or after `?` and `[]`; or a set of its own: `!`
+_ALIAS = re.compile(_GENERIC + r"(?<=[\w\]?])\s*\((?P<sets>[\w*|\s]+)(?P<own>!?)\s*(?:->(?P<after>[\w*|\s]+))?\)|!")
 _PLAIN = re.compile(r"(?:int|SymInt|float|SymFloat|bool|SymBool|complex|str|Scalar|ScalarType|Device|Layout"
                     r"|MemoryFormat|Generator)(?:\?|\[\d*\])*")
 
@@ -62,7 +63,6 @@ class Schema:
     overload: str
     arguments: tuple[SchemaArgument, ...]
     returns: tuple[SchemaArgument, ...]
-    variadic: bool = False  # takes any further arguments (`...`)
 
     @property
     def mutated(self) -> tuple[str, ...]:
@@ -72,164 +72,67 @@ class Schema:
 
 def parse_schema(text: str) -> Schema:
     """The schema in `text`, with or without a name. Raises SchemaError."""
-    return _Parser(text).schema()
+    head = _HEAD.match(text)
+    if head is None:
+        raise SchemaError("it does not begin with a name and `(`", 1)
+    listed, end = _parts(text, head.end())
+    arguments, by_name = list[SchemaArgument](), False
+    for part, column in listed:
+        if part == "*":
+            by_name = True
+        elif part != "...":
+            arguments.append(replace(_argument(part, column), kwarg_only=by_name))
+    arrow = re.compile(r"\s*->").match(text, end)
+    if arrow is None:
+        raise SchemaError("`->` does not follow the arguments", end + 1)
+    namespace, name, overload = (part or "" for part in head.groups())
+    return Schema(namespace, name, overload, tuple(arguments), tuple(_returns(text, arrow.end())))
 
 
-class _Parser:
-    """`tokens` are texts with their columns; strings and words are told by how they begin."""
-
-    def __init__(self, text: str) -> None:
-        self.text, self.at = text, 0
-        self.tokens = [*_tokens(text), (_END, len(text.rstrip()) + 1)]
-
-    # ------------------------------------------------------------------ tokens
-
-    @property
-    def next(self) -> str:
-        return self.tokens[self.at][0]
-
-    def _take(self, text: str) -> bool:
-        found = self.next == text
-        self.at += found
-        return found
-
-    def _need(self, text: str) -> None:
-        if not self._take(text):
-            raise self._error(f"`{text}`")
-
-    def _word(self, what: str) -> str:
-        if not self.next.isidentifier():
-            raise self._error(what)
-        self.at += 1
-        return self.tokens[self.at - 1][0]
-
-    def _error(self, wanted: str) -> SchemaError:
-        found, column = self.tokens[self.at]
-        return SchemaError(f"expected {wanted}, not {found if found == _END else f'`{found}`'}", column)
-
-    def _several(self, item: Callable[[], _T]) -> list[_T]:
-        """What stands up to a closing bracket, separated by commas."""
-        found: list[_T] = []
-        while not self._take(")"):
-            if found:
-                self._need(",")
-            found.append(item())
-        return found
-
-    # ------------------------------------------------------------------ grammar
-
-    def schema(self) -> Schema:
-        namespace, name, overload = self._name() if self.next.isidentifier() else ("", "", "")
-        self._need("(")
-        listed = self._several(self._argument)
-        first_by_name = listed.index("*") if "*" in listed else len(listed)
-        arguments = tuple(replace(one, kwarg_only=i > first_by_name) for i, one in enumerate(listed)
-                          if isinstance(one, SchemaArgument))
-        self._need("->")
-        returns = self._returns()
-        if self.next != _END:
-            raise self._error(_END)
-        return Schema(namespace, name, overload, arguments, returns, "..." in listed)
-
-    def _name(self) -> tuple[str, str, str]:
-        namespace, name = "", self._word("a name")
-        if self._take("::"):
-            namespace, name = name, self._word("the op's name")
-        return namespace, name, self._word("the overload's name") if self._take(".") else ""
-
-    def _argument(self) -> SchemaArgument | str:
-        """An argument, `*`, or `...`, which is the last."""
-        if self._take("*"):
-            return "*"
-        if self._take("..."):
-            if self.next != ")":
-                raise self._error("`)`")
-            return "..."
-        type_, alias, mutated = self._type()
-        name = self._word("the argument's name")
-        return SchemaArgument(name, type_, alias, mutated, default=self._default() if self._take("=") else None)
-
-    def _returns(self) -> tuple[SchemaArgument, ...]:
-        start = self.at
-        if self._take("..."):
-            return ()
-        if self._take("("):
-            found = self._several(lambda: None if self._take("...") else self._result())
-            if self.next not in ("[", "?"):
-                return tuple(one for one in found if one is not None)
-            self.at = start  # one result, of a tuple type
-        return (self._result(),)
-
-    def _result(self) -> SchemaArgument:
-        type_, alias, mutated = self._type()
-        return SchemaArgument(self._word("a name") if self.next.isidentifier() else "", type_, alias, mutated)
-
-    def _type(self) -> tuple[str, frozenset[str], bool]:
-        """A type with its alias annotation, which may stand before or after `?` and `[]`."""
-        base, alias, mutated, annotated = self._base(), frozenset[str](), False, False
-        while True:
-            if not annotated and self._take("("):  # `(a!)`, `(a|b)`, `(a -> *)`, `(a! -> a|b)`, `(*)`
-                alias, mutated, annotated = self._sets(), self._take("!"), True
-                alias |= self._sets() if self._take("->") else frozenset()
-                self._need(")")
-            elif not annotated and self._take("!"):  # a set of its own
-                mutated = annotated = True
-            elif self._take("?"):
-                base += "?"
-            elif self._take("["):
-                size = self.next if self.next.isalnum() else ""
-                self.at += bool(size)
-                self._need("]")
-                base += f"[{size}]"
-            else:
-                return base, alias, mutated
-
-    def _base(self) -> str:
-        if self._take("("):
-            return self._types()
-        base = self._word("a type")
-        while self._take("."):
-            base += "." + self._word("a name")
-        return base + self._types() if base in _GENERIC and self._take("(") else base
-
-    def _types(self) -> str:
-        found = [self._type()[0]]
-        while self._take(","):
-            found.append(self._type()[0])
-        self._need(")")
-        return f"({', '.join(found)})"
-
-    def _sets(self) -> frozenset[str]:
-        names: set[str] = set()
-        while not names or self._take("|"):
-            names.add("*" if self._take("*") else self._word("an alias set"))
-        return frozenset(names)
-
-    def _default(self) -> str:
-        first, column = self.tokens[self.at]
-        if self._take("[") or self._take("("):
-            close = "]" if first == "[" else ")"
-            while not self._take(close):
-                if self.next == _END:
-                    raise self._error(f"`{close}`")
-                self.at += 1
-        else:
-            self._take("-")
-            if self.next == _END or not re.match(r"[\w\"'+.-]", self.next):
-                raise self._error("a default value")
-            self.at += 1
-            while self._take("."):
-                self._word("a name")
-        last, end = self.tokens[self.at - 1]
-        return self.text[column - 1 : end - 1 + len(last)]
+def _parts(text: str, start: int) -> tuple[list[tuple[str, int]], int]:
+    """What stands between commas up to the bracket that closes, with the columns; and where that ends."""
+    found, depth, at = list[tuple[str, int]](), 0, start
+    for mark in _MARK.finditer(text, start):
+        if mark[0] in (",", ")") and not depth:
+            part = text[at : mark.start()]
+            found.append((part.strip(), at + len(part) - len(part.lstrip()) + 1))
+            at = mark.end()
+            if mark[0] == ")":
+                return [] if len(found) == 1 and not found[0][0] else found, at
+        depth += (mark[0] in ("(", "[", "{")) - (mark[0] in (")", "]", "}"))
+    raise SchemaError("a bracket is not closed", len(text.rstrip()) + 1)
 
 
-def _tokens(text: str) -> Iterator[tuple[str, int]]:
-    at, end = 0, len(text.rstrip())
-    while at < end:
-        match = _TOKEN.match(text, at)
-        if match is None:
-            column = len(text) - len(text[at:].lstrip()) + 1
-            raise SchemaError(f"{text[column - 1]!r} has no meaning in a schema", column)
-        yield match[1], match.start(1) + 1
-        at = match.end()
+def _argument(part: str, column: int) -> SchemaArgument:
+    found = _ARGUMENT.fullmatch(part)
+    read = _typed(found["type"], found["name"], found["default"]) if found is not None else None
+    if read is None:
+        raise SchemaError(f"`{part}` is not a type and a name", column)
+    return read
+
+
+def _typed(text: str, name: str = "", default: str | None = None) -> SchemaArgument | None:
+    """What has a type with its alias annotation; None where the text is no type."""
+    alias = _ALIAS.search(text)
+    without = text if alias is None else text[: alias.start()] + text[alias.end() :]
+    bare = re.sub(r"\s*([?\[\]])\s*", r"\1", without).strip()
+    if _TYPE.fullmatch(bare) is None:
+        return None
+    if alias is None or alias["sets"] is None:
+        return SchemaArgument(name, bare, mutated=alias is not None, default=default)
+    sets = frozenset(re.findall(r"[\w*]+", f"{alias['sets']} {alias['after'] or ''}"))
+    return SchemaArgument(name, bare, sets, bool(alias["own"]), default=default)
+
+
+def _returns(text: str, start: int) -> Iterator[SchemaArgument]:
+    left = text[start:].strip()
+    column = len(text.rstrip()) - len(left) + 1
+    results = [(left, column)]
+    if left.startswith("("):
+        several, end = _parts(text, column)
+        results = results if text[end : end + 1] in ("[", "?") else several  # one result, of a tuple type
+        if results is several and text[end:].strip():
+            raise SchemaError(f"`{text[end:].strip()}` follows the results", end + 1)
+    for part, at in results:
+        if part != "...":
+            yield _typed(part) or _argument(part, at)

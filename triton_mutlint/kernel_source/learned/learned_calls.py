@@ -117,8 +117,9 @@ def _asm(call: Call) -> Trace:
     written, accessed = _asm_effects(call.get(0, "asm").value, text, len(parts))
     call.learning.pointers |= bool(written or accessed)
     for index, part in enumerate(parts):
-        note(part.takes_part if index in written | accessed else (), "addressed", call.line)
-        note(part.takes_part if index in written else (), "stored", call.line)
+        parts_of = part.base if part.points else part.takes_part  # what is added to a pointer is a number of elements
+        note(parts_of if index in written | accessed else (), "addressed", call.line)
+        note(parts_of if index in written else (), "stored", call.line)
         note(part.memory if index in accessed else (), "elem_address", call.line)
         if index in accessed and (part.dtype is None or any(s.to_int for s in part.base)):
             note(part.base, "pointer", call.line)

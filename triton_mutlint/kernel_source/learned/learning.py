@@ -66,7 +66,7 @@ class Learning(Observer):
         line, op, a, b = self.place.line, node.op, left.made, right.made
         for one in (a, b):
             note(one.bare, "arithmetic", line)
-            if one.dtype is None and not isinstance(op, ast.Add | ast.Sub):
+            if one.dtype is None and not isinstance(op, ast.Add) and (one is b or not isinstance(op, ast.Sub)):
                 note(one.bare, "number", line)
             if one.dtype is None or isinstance(op, ast.Mult):
                 note(one.bare, "direct", line)
@@ -111,6 +111,7 @@ class Learning(Observer):
         self.distances |= bool((left.memory and right.base) or (right.memory and left.base))
         for one, other in ((left, right), (right, left)):
             marks.beside(one.base if not one.memory else NONE, other, line)
+            note(one.bare if one.dtype is None and other.points else (), "number", line)
             note((s for s in one.base if s.constexpr and other.is_whole), "integer", line)
             marks.factors(one, other.dtype)
         base, extra = marks.base_and_offset(left, right)

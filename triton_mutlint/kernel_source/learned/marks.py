@@ -38,8 +38,10 @@ def _likely_pointer(slots: Slots) -> bool:
 def address(value: MayBe, line: int) -> None:
     """`value` is dereferenced: its base is a pointer and what was added to it is an integer."""
     for part in made((value,)):
-        note(part.base, "pointer", line)
-        note((s for s in part.mixed if not (part.is_wide and s.to_int)), "integer", line)
+        # What was cast to the type of a parameter: that is one of pointers.
+        model = {part.dtype} if isinstance(part.dtype, Slot) and not (part.base or part.dtype.constexpr) else set()
+        note((*part.base, *model), "pointer", line)
+        note((s for s in part.mixed if s not in model and not (part.is_wide and s.to_int)), "integer", line)
         if part.base or part.mixed or isinstance(part.dtype, Slot):
             elements_integer(part, line)
 

@@ -30,7 +30,6 @@ from triton_mutlint.types import (
     Access,
     AccessKind,
     Frame,
-    IndirectWrite,
     KernelReport,
     Location,
     Mutation,
@@ -144,7 +143,9 @@ def opaque_lines(kernel: KernelReport, options: RenderOptions) -> Lines:
     ops = [op for op in kernel.opaque_ops if (op.op, op.location) not in undecided]
     harmless = [op for op in ops if not options.verbose and op.pure and op.effect == "none"
                 and op.op == "tt.extern_elementwise"]
-    paragraphs = [_indirect(write, options) for write in kernel.indirect_writes]
+    paragraphs = [_paragraph(flow([*words(f"indirect write through {_VIA.get(write.via, write.via)}"),
+                                   *joined([write.through], _UNKNOWN)], options.width, Text("  "), 4),
+                             write.location, write.op, options) for write in kernel.indirect_writes]
     paragraphs += [_unanalyzable(op, options) for op in kernel.unanalyzable_ops]
     paragraphs += [_opaque(op, options) for op in ops if op not in harmless]
     if harmless:
@@ -154,20 +155,10 @@ def opaque_lines(kernel: KernelReport, options: RenderOptions) -> Lines:
     return [line for paragraph in paragraphs for line in (Text(), *paragraph)]
 
 
-def _indirect(write: IndirectWrite, options: RenderOptions) -> Iterator[Text]:
-    how = words(f"indirect write through {_VIA.get(write.via, write.via)}")
-    yield from flow([*how, *joined([write.through], _UNKNOWN)], options.width, Text("  "), 4)
-    yield from place_lines(write.location, (write.op,), options)
-    yield from quote(write.location, options)
-
-
 def _unanalyzable(op: UnanalyzableOp, options: RenderOptions) -> Iterator[Text]:
     what = "" if op.advice else f" what {_NAMES.get(op.op, op.op)} does"
     head = Text.assemble("  ", ("cannot tell", _UNKNOWN), f"{what}: ")
-    yield from prose(op.reason, options.width, head, 4)
-    yield from place_lines(op.location, (op.op,), options)
-    yield from quote(op.location, options)
-    yield from _detail(op.detail, options)
+    yield from _paragraph(prose(op.reason, options.width, head, 4), op.location, op.op, options, op.detail)
     if op.parameters:
         yield from flow(joined(op.parameters, _UNKNOWN), options.width, Text("    may be written through it: ", DIM), 8)
 
@@ -177,12 +168,14 @@ def _opaque(op: OpaqueOp, options: RenderOptions) -> Iterator[Text]:
     pieces = words(f"{_NAMES.get(op.op, op.op)}, {purity}: {effect}")
     if op.effect in ("reads", "writes") and op.parameters:
         pieces += [Text("of"), *joined(op.parameters)]
-    yield from flow(pieces, options.width, Text("  "), 4)
-    yield from place_lines(op.location, (op.op,), options)
-    yield from _detail(op.detail, options)
+    yield from _paragraph(flow(pieces, options.width, Text("  "), 4), op.location, op.op, options, op.detail, False)
 
 
-def _detail(detail: str, options: RenderOptions) -> Iterator[Text]:
+def _paragraph(head: Lines, location: Location, op: str, options: RenderOptions, detail: str = "",
+               is_quoted: bool = True) -> Iterator[Text]:
+    yield from head
+    yield from place_lines(location, (op,), options)
+    yield from quote(location, options) if is_quoted else ()
     lines = indented(detail, 9) if detail.strip() else []
     shown = lines if options.verbose else lines[:DETAIL_LINES]
     yield from shown

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.cells import cell_len as cells
 from rich.text import Text
 
 from triton_mutlint.basics import plural
@@ -18,7 +19,6 @@ from triton_mutlint.report.terminal.style import (
     SEVERITY,
     STRONG,
     Lines,
-    cells,
     clauses,
     clean,
     flow,
@@ -46,7 +46,7 @@ from triton_mutlint.types import (
 
 INDENT = 2
 _BEHIND = INDENT + 5  # where what follows the rwa column starts
-NAME_LIMIT, TYPE_LIMIT = 24, 28  # cells; longer ones push the rest of their row aside
+TYPE_LIMIT = 28  # cells; a longer type, or a name of half a line, pushes the rest of its row aside
 
 
 def parameter_table(kernel: KernelReport, options: RenderOptions) -> Lines:
@@ -54,8 +54,10 @@ def parameter_table(kernel: KernelReport, options: RenderOptions) -> Lines:
 
     Plain values take part in no verdict: they share a line per type unless verbose.
     """
-    rows = [p for p in kernel.parameters if options.verbose or not _is_plain(p)]
-    names = max((cells(p.name) for p in rows if cells(p.name) <= NAME_LIMIT), default=0)
+    rows = [p for p in kernel.parameters
+            if options.verbose or p.kind in (ParameterKind.POINTER, ParameterKind.DESCRIPTOR)
+            or p.reads or p.writes or p.atomics or p.mutation is not Mutation.UNWRITTEN]
+    names = max((cells(p.name) for p in rows if cells(p.name) <= options.width // 2 - _BEHIND), default=0)
     types = max((cells(p.type) for p in rows if cells(p.type) <= TYPE_LIMIT), default=0)
     indent = min(_BEHIND + names + types + 4, options.width // 2)
     lines: Lines = []
@@ -67,12 +69,6 @@ def parameter_table(kernel: KernelReport, options: RenderOptions) -> Lines:
                   *words(f"(type inferred{reason})" if inferred else "", DIM)]
         lines += flow(pieces, options.width, Text.assemble(" " * INDENT, _marks(p), "  "), indent)
     return lines + _plain_lines([p for p in kernel.parameters if p not in rows], options.width)
-
-
-def _is_plain(parameter: ParameterReport) -> bool:
-    addressed = parameter.kind in (ParameterKind.POINTER, ParameterKind.DESCRIPTOR)
-    touched = parameter.reads or parameter.writes or parameter.atomics
-    return not addressed and not touched and parameter.mutation is Mutation.UNWRITTEN
 
 
 def _cell(text: str, width: int, style: str) -> Text:
@@ -151,7 +147,11 @@ def kernel_lines(kernel: KernelReport, finding: Finding | None, options: RenderO
     title = Text.assemble((f"{clean(kernel.location.file)}:{kernel.location.line}", PLACE),
                           f"{' ' if kernel.name else ''}", (clean(kernel.name), STRONG))
     if kernel.failure is not None:
-        lines = titled(title, [*failure_words(kernel), *_code(finding)], options.width)
+        pieces = failure_words(kernel)
+        if finding is not None:
+            pieces += [Text("·", DIM), Text(f"{finding.severity.value}[{finding.rule}]", SEVERITY[finding.severity])]
+            pieces += [Text("(suppressed)", DIM)] if finding.suppressed else []
+        lines = titled(title, pieces, options.width)
         same = f"for the same reason as {like.name}" if like else ""
         lines += prose(same, options.width) if like else failure_lines(kernel.failure, options)
     else:
@@ -199,13 +199,6 @@ def _circumstances(kernel: KernelReport, width: int) -> Lines:
         piece.append(" ·", DIM)
     shown = [word for piece in shown for word in (piece.split(" ") if piece.cell_len > width - 2 else [piece])]
     return flow(shown, width, Text("  "), 2)
-
-
-def _code(finding: Finding | None) -> list[Text]:
-    if finding is None:
-        return []
-    code = [Text("·", DIM), Text(f"{finding.severity.value}[{finding.rule}]", SEVERITY[finding.severity])]
-    return [*code, Text("(suppressed)", DIM)] if finding.suppressed else code
 
 
 def failure_words(kernel: KernelReport) -> list[Text]:

@@ -17,6 +17,8 @@ from triton_mutlint.report.terminal.style import (
     Lines,
     clauses,
     clean,
+    flow,
+    joined,
     prose,
     titled,
     where,
@@ -44,9 +46,12 @@ def op_lines(op: OpReport, options: RenderOptions) -> Lines:
     lines += prose(f"{op.form} · {_declared(op)}{launched}", options.width, style=DIM)
     told = [argument for argument in op.arguments if argument.effects
             and (options.verbose or argument.name not in (op.declaration.names or ()))]
+    alike: dict[tuple[OpMutation, tuple[HostEffect, ...]], list[str]] = {}
     for argument in told:
-        lines.append(Text.assemble("  ", (clean(argument.name), _STYLES[argument.mutation])))
-        lines += _effects(argument.effects, options)
+        alike.setdefault((argument.mutation, argument.effects), []).append(argument.name)
+    for (mutation, effects), names in alike.items():
+        lines += flow(joined(names, _STYLES[mutation]), options.width, Text("  "), 2)
+        lines += _effects(effects, options)
     shown = {effect for argument in told for effect in argument.effects}
     gaps = tuple(gap for gap in op.gaps if gap not in shown)
     return [*lines, Text("  not understood", _UNKNOWN), *_effects(gaps, options)] if gaps else lines

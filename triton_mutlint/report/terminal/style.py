@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rich.cells import cell_len
+from rich.cells import cell_len as cells  # the width of a text in cells of the terminal
 from rich.text import Text
 
 from triton_mutlint.basics import visible
@@ -26,14 +26,6 @@ MUTATION = {
     Mutation.UNWRITTEN: DIM,
 }
 SEVERITY = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.INFO: "bold cyan"}
-
-_ASCII = str.maketrans({"·": "-", "…": "..."})
-
-
-def to_ascii(rendered: str) -> str:
-    """The report's own typographic characters in ASCII; other text of the user's stays as it is."""
-    return rendered.translate(_ASCII)
-
 
 def clean(text: str) -> str:
     """`text` as a part of one line: `visible`, with tabs expanded."""
@@ -85,19 +77,16 @@ def joined(names: Sequence[str], style: str = "", separator: str = ",") -> list[
     return [Text.assemble((clean(n), style), separator if i < last else "") for i, n in enumerate(names)]
 
 
-def counted(names: Sequence[str], style: str, limit: int) -> list[Text]:
-    """As `joined`, of the first `limit` names; how many more there are (0: all names)."""
-    if not limit or len(names) <= limit + 1:
-        return joined(names, style)
-    return [*joined(names[:limit], style), *words(f"and {len(names) - limit} more", style)]
-
-
 def clauses(found: Iterable[tuple[str, str, Sequence[str], str]], limit: int) -> list[Text]:
-    """`writes a and sometimes b`: the names of each kind after its verb, which is the first alone or goes on."""
+    """`writes a and sometimes b`: the names of each kind after its verb, which is the first alone or goes on.
+
+    Of each kind the first `limit` names, and how many more there are (0: all names).
+    """
     pieces: list[Text] = []
     for alone, after, names, style in found:
-        if names:
-            pieces += [*words(after if pieces else alone), *counted(names, style, limit)]
+        shown = names if not limit or len(names) <= limit + 1 else names[:limit]
+        pieces += [*words(after if pieces else alone), *joined(shown, style)] if names else []
+        pieces += words(f"and {len(names) - limit} more", style) if len(shown) < len(names) else []
     return pieces
 
 
@@ -111,11 +100,6 @@ def aligned(rows: Sequence[tuple[Sequence[tuple[str, str]], Sequence[Text]]], wi
             line.append(text, style).append(" " * (size - cells(text) + 2))
         lines += flow(rest, width, line, 4)
     return lines
-
-
-def cells(text: str) -> int:
-    """The width of `text` in terminal cells."""
-    return cell_len(text)
 
 
 GUTTER = 6  # digits of a line number, right-aligned

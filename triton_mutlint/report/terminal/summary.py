@@ -2,41 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from triton_mutlint.basics import FAIL_LEVELS, NEVER, plural
 from triton_mutlint.types import Finding, Report, Severity, Status
 
 FIXABLE = "[*]"  # marks what `--fix` can settle
 
 
-@dataclass(frozen=True)
-class RunSummary:
-    """`errors`, `warnings` and `infos` count the findings that are not suppressed."""
-
-    files: int
-    kernels: int
-    analyzed: int
-    failed: int
-    errors: int
-    warnings: int
-    infos: int
-    suppressed: int
-
-
-def summarize(report: Report) -> RunSummary:
+def summarize(report: Report) -> dict[str, int]:
+    """Counts of a report, of findings those that are not suppressed."""
     failed = sum(kernel.status is Status.FAILED for kernel in report.kernels)
     active = [finding.severity for finding in report.active]
-    return RunSummary(
-        files=report.files,
-        kernels=len(report.kernels),
-        analyzed=len(report.kernels) - failed,
-        failed=failed,
-        errors=active.count(Severity.ERROR),
-        warnings=active.count(Severity.WARNING),
-        infos=active.count(Severity.INFO),
-        suppressed=len(report.findings) - len(active),
-    )
+    return {"files": report.files, "kernels": len(report.kernels), "analyzed": len(report.kernels) - failed,
+            "failed": failed, "errors": active.count(Severity.ERROR), "warnings": active.count(Severity.WARNING)}
 
 
 def fails(finding: Finding, fail_on: str) -> bool:
@@ -49,17 +26,19 @@ def fails(finding: Finding, fail_on: str) -> bool:
 def sentence(report: Report) -> str:
     """The summary in plain words: `3 kernels: 2 analysed, 1 failed · 1 error, 0 warnings`."""
     counts = summarize(report)
-    if not counts.kernels and not report.findings and not report.ops:
+    if not report.kernels and not report.findings and not report.ops:
         helpers = f"; {plural(report.helpers, 'helper')}, analysed where called" if report.helpers else ""
         return f"no Triton kernels found{helpers}"
-    failed = f", {counts.failed} failed" if counts.failed else ""
+    infos = sum(finding.severity is Severity.INFO for finding in report.active)
+    suppressed = len(report.findings) - len(report.active)
+    failed = f", {counts['failed']} failed" if counts["failed"] else ""
     parts = [
-        f"{plural(counts.kernels, 'kernel')}: {counts.analyzed} analysed{failed}" if counts.kernels or not report.ops
-        else "",
+        "" if report.ops and not report.kernels else
+        f"{plural(counts['kernels'], 'kernel')}: {counts['analyzed']} analysed{failed}",
         plural(len(report.ops), "op") if report.ops else "",
-        f"{plural(counts.errors, 'error')}, {plural(counts.warnings, 'warning')}",
-        f"{counts.infos} info" if counts.infos else "",
-        f"{counts.suppressed} suppressed" if counts.suppressed else "",
+        f"{plural(counts['errors'], 'error')}, {plural(counts['warnings'], 'warning')}",
+        f"{infos} info" if infos else "",
+        f"{suppressed} suppressed" if suppressed else "",
         plural(report.helpers, "helper") if report.helpers else "",
     ]
     return " · ".join(part for part in parts if part)

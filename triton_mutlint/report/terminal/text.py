@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from rich.cells import cell_len as cells
 from rich.color import ColorSystem
 from rich.console import Console
 from rich.text import Text
@@ -24,14 +25,12 @@ from triton_mutlint.report.terminal.style import (
     SEVERITY,
     STRONG,
     Lines,
-    cells,
     clean,
     flow,
     noted,
     prose,
     quote,
     stands,
-    to_ascii,
     words,
 )
 from triton_mutlint.report.terminal.summary import FIXABLE, advice, sentence
@@ -40,7 +39,6 @@ from triton_mutlint.types import (
     KernelReport,
     Location,
     Mutation,
-    OpReport,
     Related,
     Report,
     Severity,
@@ -50,6 +48,7 @@ from triton_mutlint.types import (
 
 _LOUD = {"failed": FAILED, "error": SEVERITY[Severity.ERROR], "warning": SEVERITY[Severity.WARNING]}
 _CONSOLE = Console(color_system="standard", force_terminal=True, _environ={})
+_ASCII = str.maketrans({"·": "-", "…": "..."})  # characters of the report's own; text of the user's stays as it is
 _FAILURE_RULES = ("TML901", "TML902")
 
 
@@ -64,14 +63,13 @@ def paint(blocks: Iterable[Lines], options: RenderOptions) -> str:
     lines = [line for i, block in enumerate(blocks) for line in ([Text(), *block] if i else block)]
     for line in lines:
         line.rstrip()
-    text = "".join(f"{_colored(line) if options.color else line.plain}\n" for line in lines)
-    return to_ascii(text) if options.ascii else text
-
-
-def _colored(line: Text) -> str:
-    """The sixteen colours of the terminal's own theme; what the environment asks was weighed by the caller."""
-    return "".join(style.render(text, color_system=ColorSystem.STANDARD) if style else text
-                   for text, style, _ in line.render(_CONSOLE))
+    if options.color:  # the sixteen colours of the terminal's own theme; the caller weighed what the environment asks
+        shown = ("".join(style.render(text, color_system=ColorSystem.STANDARD) if style else text
+                         for text, style, _ in line.render(_CONSOLE)) for line in lines)
+    else:
+        shown = (line.plain for line in lines)
+    text = "".join(f"{line}\n" for line in shown)
+    return text.translate(_ASCII) if options.ascii else text
 
 
 def _blocks(report: Report, options: RenderOptions) -> list[Lines]:
@@ -90,18 +88,13 @@ def _blocks(report: Report, options: RenderOptions) -> list[Lines]:
 
 def _tail(report: Report, options: RenderOptions) -> Lines:
     """Notes, the summary, and what can be done."""
-    notes = [line for note in (*report.notes, *_assumed(report)) for line in noted("note", note, options.width)]
+    assumed = ", ".join(str(target) for target in report.environment.targets if target.origin == "default")
+    told = [*report.notes, *([f"no GPU is active: {assumed} is assumed (--target names another)"] if assumed else [])]
+    notes = [line for note in told for line in noted("note", note, options.width)]
     fixable = sum(finding in options.fixes for finding in report.findings)
     rest = [line for text in advice(report, fixable) for line in prose(text, options.width, "", 4)]
     reasons = stopped(report.ops, options) if options.brief else []
     return [*notes, *_summary_lines(report, options.width), *reasons, *rest]
-
-
-def _assumed(report: Report) -> list[str]:
-    """That a verdict is about a GPU nobody named."""
-    assumed = [str(target) for target in report.environment.targets if target.origin == "default"]
-    names = ", ".join(assumed)
-    return [f"no GPU is active: {names} is assumed (--target names another)"] if assumed else []
 
 
 def _split(report: Report) -> tuple[dict[KernelReport, Finding], list[Finding]]:
@@ -157,7 +150,9 @@ _Row = tuple[Location, Text, Callable[[int], list[Text]]]  # where it is, its na
 
 def overview(report: Report, options: RenderOptions) -> Iterator[Lines]:
     """A block for each file that holds kernels or ops."""
-    rows = [*map(_kernel, report.kernels), *map(_op, report.ops)]
+    rows = [_kernel(kernel) for kernel in report.kernels]
+    rows += [(op.location, Text.assemble(("op ", DIM), (clean(op.name), STRONG)), partial(op_words, op))
+             for op in report.ops]
     by_file: dict[str, list[_Row]] = {}
     for row in sorted(rows, key=lambda row: (row[0].file, row[0].line, row[1].plain)):
         by_file.setdefault(row[0].file, []).append(row)
@@ -185,10 +180,6 @@ def _kernel(kernel: KernelReport) -> _Row:
         return [*written_words(kernel, limit), *words(shown, MUTATION[Mutation.UNKNOWN])]
 
     return kernel.location, Text(clean(kernel.name), STRONG), told
-
-
-def _op(op: OpReport) -> _Row:
-    return op.location, Text.assemble(("op ", DIM), (clean(op.name), STRONG)), partial(op_words, op)
 
 
 _PLACE = "\0"  # stands for the parameter in what several findings say alike

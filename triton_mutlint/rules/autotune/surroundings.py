@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from triton_mutlint.contracts.spans import tree_of
+from triton_mutlint.contracts.comments import tree_of
 from triton_mutlint.host.library.library import Interpreter
 from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.registrations.jax import NAME, jax_calls

@@ -162,7 +162,7 @@ def _replaced(subject: KernelSubject, autotune: Autotune, argument: str, names: 
     if hook == "pre_hook":
         remedy = f"give the `{hook}` to the configs instead, where it runs besides `{argument}`"
     return RULE.finding(
-        f"the `{hook}` of `@triton.autotune` replaces the one that carries out `{argument}`: "
+        f"the `{hook}` of `@triton.autotune` takes the place of Triton's own, which carries out `{argument}`: "
         f"{listed} of `{subject.report.name}` {'is' if len(names) == 1 else 'are'} not protected while tuning",
         place, kernel=subject.report, parameter=names[0] if len(names) == 1 else None, help=remedy,
         unfixed="hooks are not edited", subject=place)
@@ -201,16 +201,16 @@ def _is_pruned(kernel: Kernel) -> bool:
 def _unrestored(subject: KernelSubject, kernel: Kernel, autotune: Autotune, parameter: ParameterReport,
                 place: Location) -> Finding:
     name = parameter.name
-    outcome = f"and tuning over {len(autotune.configs)} configs runs it again and again on what the run before left"
+    outcome = f"and tuning over {len(autotune.configs)} configs runs it many times, each on what the run before left"
     if name in autotune.reset_to_zero:
-        also = " too, and the zeros win" if name in autotune.restore_value else ""
-        outcome = f"but `reset_to_zero` names it{also}: the launch that counts reads zeros, not the caller's values"
+        also = ", which comes before `restore_value`" if name in autotune.restore_value else ""
+        outcome = f"but `reset_to_zero` names it{also}: the caller's launch reads zeros, not the caller's values"
     may_be_absent = may_be_none(subject, parameter)
     order = tuple(p.name for p in subject.report.parameters)
     changes = [Change(ListKind.RESTORE_VALUE, name, True, place, order)]  # right whatever callers pass
     remedy = f"name `{name}` in `restore_value`"
     if _is_hooked(kernel, autotune):
-        outcome += ", which no hook sets back for every config"
+        outcome += "; the hooks do not restore it for every config"
     if autotune.has_pre_hook or autotune.has_post_hook:
         remedy = f"copy and put back `{name}` in the hooks of `@triton.autotune`: they replace `restore_value`"
         changes = []

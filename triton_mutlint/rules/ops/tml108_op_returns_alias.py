@@ -7,6 +7,7 @@ op's schema says so (`Tensor(a!) x -> Tensor(a!)`) or its tags do: an op with `t
 its first argument, one with `torch.Tag.out` its mutable keyword-only arguments. Such an op is reported where it
 never returns what its tag asks for. A result that is an argument only in some cases is a warning: unless it
 was copied on the way (`contiguous`, `reshape`, `to`), or where other paths put a new tensor in its place.
+What only a later call can return, by way of what an earlier one kept (a recorded launch), is not reported.
 
 ## Why
 
@@ -66,9 +67,9 @@ def check(op: OpReport) -> Iterator[Finding]:
 
 
 def _returned(op: OpReport, argument: OpArgument) -> Finding:
-    doubt = "" if argument.returned else ", in some cases"
+    returns = "returns" if argument.returned else "may return, in some cases,"
     return RULE.finding(
-        f"`{op.name}` may return its argument `{argument.name}`, or a view of it{doubt}: results must be new tensors",
+        f"`{op.name}` {returns} its argument `{argument.name}`, or a view of it: results must be new tensors",
         op.location, op=op, parameter=argument.name, severity=None if argument.returned else Severity.WARNING,
         help="return nothing, or a copy (`clone`)")
 

@@ -139,6 +139,7 @@ class Namespace(Space):
             assert self.parent is not None
             with contextlib.suppress(Exception, UndecidedError):  # as good as none
                 self[name] = self.parent.evaluate(default)
+                self.assumed.add(name)
         return True
 
     def attribute(self, name: str) -> Any:

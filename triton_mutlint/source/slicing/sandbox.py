@@ -12,13 +12,13 @@ import io
 import os
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from types import ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
 from triton_mutlint.process.capture import captured
-from triton_mutlint.process.harmless import harmless
 from triton_mutlint.process.inputs import environment, note_data
 from triton_mutlint.process.stamps import refuse_irregular
 from triton_mutlint.process.watchdog import watched
@@ -88,7 +88,7 @@ class Session:
             if self._depth == 0:
                 with contextlib.ExitStack() as stack:
                     for around in (captured(),  # what bypasses Python's streams
-                                   _quiet(), harmless(), self._known(), _fast_yaml(), traced(),
+                                   _quiet(), patched(time, sleep=_no_wait), self._known(), _fast_yaml(), traced(),
                                    patched(importlib, import_module=self._import_module),
                                    surrounded(self._driver, self._inspect), watched(SECONDS)):
                         stack.enter_context(around)
@@ -130,6 +130,10 @@ def _quiet() -> Iterator[None]:
                 del os.environ[os.fsdecode(name)]
 
 
+def _no_wait(seconds: float) -> None:
+    """Nobody is waited for."""
+
+
 def _fast_yaml() -> contextlib.AbstractContextManager[None]:
     """`yaml.safe_load` by way of libyaml, if it is there: libraries keep thousands of autotune configs in YAML."""
     yaml = sys.modules.get("yaml")
@@ -145,6 +149,12 @@ def _fast_yaml() -> contextlib.AbstractContextManager[None]:
     return patched(yaml, safe_load=safe_load)
 
 
+def driven_by(driver: Any) -> contextlib.AbstractContextManager[None]:
+    """In this block Triton has `driver`."""
+    config = importlib.import_module("triton.runtime.driver").driver
+    return patched(config, **dict.fromkeys(vars(config), driver))
+
+
 @contextlib.contextmanager
 def surrounded(driver: Any, inspect: ModuleType) -> Iterator[None]:
     """In this block Triton has `driver`, finds source lines by `inspect`, makes functions that are compiled, also under
@@ -152,14 +162,12 @@ def surrounded(driver: Any, inspect: ModuleType) -> Iterator[None]:
 
     Up to Triton 3.3 the decorator `autotune` asks the driver for its benchmarker, so there must be one.
     """
-    # by sys.modules: the packages rebind both names to objects
-    config = importlib.import_module("triton.runtime.driver").driver
-    jit = importlib.import_module("triton.runtime.jit")
+    jit = importlib.import_module("triton.runtime.jit")  # by sys.modules: the package rebinds the name to an object
     registry = vars(jit).get("_triton_jit_function_registry", {})  # it would keep every linted file alive
     before, interpreted = len(registry), os.environ.get(_INTERPRET)
     knobs = getattr(sys.modules.get("triton"), "knobs", None)
     with contextlib.ExitStack() as stack:
-        stack.enter_context(patched(config, **dict.fromkeys(vars(config), driver)))
+        stack.enter_context(driven_by(driver))
         stack.enter_context(patched(jit, inspect=inspect))
         stack.enter_context(patched(jit.KernelInterface, __getitem__=_launched))
         if knobs is not None and knobs.runtime.interpret:

@@ -53,7 +53,8 @@ class Space(dict[str, Any]):
     """The globals of sliced code: of a module, or of code nested in a function or class (`owner`).
 
     `waiting` holds the statements that bind a name only when it is asked for, `stars` the star imports so far,
-    `notes` what was assumed for names, `definitions` what decorated functions gave.
+    `notes` what was assumed for names, `definitions` what decorated functions gave, `assumed` the parameters of `owner`
+    that have their defaults, though other files may call it with something else.
     """
 
     def __init__(self, module: ModuleText, shared: Surroundings, scope: Scope, parent: Space | None = None,
@@ -63,6 +64,7 @@ class Space(dict[str, Any]):
         self.waiting: dict[str, Binding] = {}
         self.stars: list[ast.ImportFrom] = []
         self.notes: dict[str, str] = {}
+        self.assumed = set[str]()
         self.definitions: dict[ast.AST, Any] = {}
         self.has_run = self.is_refused = False  # the latter: it ends with an error of its own
 

@@ -18,7 +18,8 @@ from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
-from triton_mutlint.process.inputs import current, note_data, note_listing, note_path, spoil
+from triton_mutlint.process.inputs import current, note_data, note_name, note_path, spoil
+from triton_mutlint.process.stamps import LISTING
 
 PRIVATE = "_mutlint_"  # begins the module name of every sliced function
 _FRAMES = 10  # between sliced code and what opens a file for it
@@ -96,7 +97,7 @@ def _heard(event: str, args: tuple[Any, ...]) -> None:
     if event in ("open", "os.listdir", "os.scandir"):
         path = "." if args[0] is None else args[0]
         if isinstance(path, (str, bytes, os.PathLike)) and _until_slice() is not None:
-            (note_data if event == "open" else note_listing)(os.fsdecode(path))
+            note_data(os.fsdecode(path)) if event == "open" else note_name(os.fsdecode(path), LISTING)
     elif event.partition(".")[0] in _OUTWARD and _until_slice() is not None:
         spoil()
 

@@ -12,17 +12,16 @@ import itertools
 import random
 import re
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-import numpy
 import torch
 from torch.utils._pytree import tree_leaves
 
-from triton_mutlint.verify.ops.wire import Case, OpJob, Words
-from triton_mutlint.verify.running.memory import DIMENSIONS, Allocation, RunMemory, element_bytes, filled, torch_dtype
+from triton_mutlint.verify.running.memory import DIMENSIONS, RunMemory, element_bytes, filled, given_values, torch_dtype
+from triton_mutlint.verify.wire import Case, OpJob, Words
 
 _TENSOR = re.compile(r"\*(\w+)\[([\d, ]*)(?:; ([\d, ]*))?\]")
 _SIZES = ((33,), (9, 17), (16, 16), (8,), (2, 4), (9, 11, 8), (2, 8, 16, 16), (2, 8, 9, 16))
@@ -69,21 +68,19 @@ class CallableOp:
 
 def parameters(schema: Any) -> list[OpParameter]:
     """The arguments of an op's schema."""
-    return [_parameter(argument) for argument in schema.arguments]
-
-
-def _parameter(argument: Any) -> OpParameter:
-    text = str(argument.real_type)  # such as `Optional[List[int]]`
-    *around, kind = text.rstrip("]").split("[")
-    default = repr(argument.default_value) if argument.has_default_value() else None
-    return OpParameter(argument.name, kind, "Optional" in around[:1], "List" in around, default)
+    found = []
+    for argument in schema.arguments:
+        *around, kind = str(argument.real_type).rstrip("]").split("[")  # such as `Optional[List[int]]`
+        default = repr(argument.default_value) if argument.has_default_value() else None
+        found.append(OpParameter(argument.name, kind, "Optional" in around[:1], "List" in around, default))
+    return found
 
 
 # --------------------------------------------------------------------------- which calls are tried
 
 
-def cases(job: OpJob, takes: Sequence[OpParameter]) -> Generator[Case, bool, None]:
-    """The calls to try, one after the other; sent back is whether the op took the last one.
+def cases(job: OpJob, takes: Sequence[OpParameter], taken: Sequence[Case]) -> Iterator[Case]:
+    """The calls to try, one after the other; `taken` has at its end the last one, once the op took it.
 
     First those that are given or, without any, the same call on tensors of several shapes and types, until the op
     takes some, or at random; then these with one argument changed at a time, and at last with several at random.
@@ -91,14 +88,14 @@ def cases(job: OpJob, takes: Sequence[OpParameter]) -> Generator[Case, bool, Non
     bases: list[Case] = []
     source = random.Random(job.name)  # noqa: S311 - the same calls every time
     for case in job.given or itertools.chain(_plain_calls(takes, job.words), _any_calls(takes, job.words, source)):
-        if (yield case):
-            bases.append(case)
+        yield case
+        bases += [one for one in taken[-1:] if one is case]
         if not job.given and len(bases) == 3:
             break
     useful: list[tuple[Case, Case]] = []
     for base, change in _in_turns(bases, takes, job.words):
-        if (yield {**base, **change}):
-            useful.append((base, change))
+        yield (case := {**base, **change})
+        useful += [(base, change) for one in taken[-1:] if one is case]
     for _ in range(_COMBINED if len(useful) > 1 else 0):
         base, change = source.choice(useful)
         others = [c for b, c in source.sample(useful, min(3, len(useful))) if b == base]
@@ -275,17 +272,14 @@ def _tensor(match: re.Match[str], name: str, memory: RunMemory, given: Any, fill
     strides = _integers(match[3]) if match[3] is not None else [prod(sizes[i + 1:]) for i in range(len(sizes))]
     extent = 1 + sum((size - 1) * step for size, step in zip(sizes, strides, strict=True)) if prod(sizes) else 0
     region = memory.add(name, element, extent * element_bytes(element))
-    if isinstance(given, str):
-        region.fill(filled(element, extent, given, fill, name))
-    elif given is not None:
-        listed = numpy.resize(numpy.array(given), extent)
-        region.fill(torch.from_numpy(listed).to(torch_dtype(element)).view(torch.uint8))
+    if given is None:
+        region.fill(_canary(element, extent, name, fill, max(sizes, default=1)))
     else:
-        _canary(region, element, extent, name, fill, max(sizes, default=1))
+        region.fill(given_values(element, extent, given, fill, name))
     return region.tensor().detach().as_strided(sizes, strides)
 
 
-def _canary(region: Allocation, element: str, extent: int, name: str, fill: int, size: int) -> None:
+def _canary(element: str, extent: int, name: str, fill: int, size: int) -> torch.Tensor:
     """Random values; of small integers and flags, the second fill is the first one's plus one, so that all differ."""
     seed = fill if element[0] in "fb" else 0
     data = filled(element, extent, "random", seed, name, min(size, DIMENSIONS["small"]))
@@ -294,4 +288,4 @@ def _canary(region: Allocation, element: str, extent: int, name: str, fill: int,
         data = data ^ fill
     elif element[0] in "iu" and fill:
         data = ((data.view(dtype) + fill) % min(8, max(size, 1))).view(torch.uint8)
-    region.fill(data)
+    return data

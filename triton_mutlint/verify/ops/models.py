@@ -1,4 +1,4 @@
-"""What a process does to run a model: each path against eager, and after which op their values part."""
+"""Running a model: each path against eager, and after which op their values part."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import copy
 import importlib
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,38 +15,35 @@ import torch
 from torch.utils._pytree import tree_map_only
 
 from triton_mutlint.verify.ops.arguments import tensors_in
-from triton_mutlint.verify.ops.child import prepare, timed
-from triton_mutlint.verify.ops.comparing import against_eager, first_difference
-from triton_mutlint.verify.ops.paths import COMPILING, PATHS, own
-from triton_mutlint.verify.ops.wire import ModelJob
-from triton_mutlint.verify.wire import Begun, Finished, RunResult
+from triton_mutlint.verify.ops.child import make_repeatable
+from triton_mutlint.verify.ops.paths import against_eager, compiled_by, first_difference, own
+from triton_mutlint.verify.running.child import attempted
+from triton_mutlint.verify.wire import ONNX, ModelJob, RefusedError, RunResult
 
-_BUILTIN = ("aten", "prims", "prim", "higher_order", "profiler")
+_BUILTIN = ("", "aten", "prims", "prim", "higher_order", "profiler")
 Compile = Callable[[Any, tuple[Any, ...]], Any]
 
 
-def work(job: ModelJob, wanted: Sequence[int]) -> Iterator[Begun | RunResult | Finished]:
-    """Run the model by each path numbered."""
-    prepare(job.settings)
+def loaded(job: ModelJob) -> Callable[[int], RunResult]:
+    """What runs the model by the path of a number. Raises RefusedError."""
+    make_repeatable()
     try:
         sys.path[:0] = job.roots
         module, inputs = getattr(importlib.import_module(job.module), job.factory)()
         module = module.to(job.settings.device)
         inputs = tree_map_only(torch.Tensor, lambda t: t.to(job.settings.device), tuple(inputs))
-    except BaseException as error:  # the factory's own code
-        yield Finished(refused=f"{job.module}:{job.factory} fails: {type(error).__name__}: {error}")
-        return
-    seconds = job.settings.timeout + COMPILING
-    for number in wanted:
-        yield Begun(number, seconds)
-        yield timed(job.settings, number, seconds, partial(_run, job, number, module, inputs))
-    yield Finished()
+    except Exception as error:  # the factory's own code
+        raise RefusedError(f"{job.name} fails: {type(error).__name__}: {error}") from error
+    return lambda number: attempted(job.settings, number, job.seconds(number),
+                                    partial(_run, job, number, module, inputs))
 
 
 def _run(job: ModelJob, number: int, module: Any, inputs: tuple[Any, ...]) -> RunResult:
     """One path; where values part, `given` names the op and its call."""
-    path = job.runs[number].path
-    compiled = PATHS[path] if path in PATHS else partial(_onnx, getattr(module, "onnx_translations", None))
+    path = job.runs[number]
+    compiled = partial(compiled_by, path)
+    if path == ONNX:
+        compiled = partial(_onnx, getattr(module, "onnx_translations", None))
     status, told = _compared(module, inputs, compiled, job)
     op, calls = _parting(module, inputs, compiled, job) if status == "differs" else ("", 0)
     after = f"; the values part after `{op}`, call {calls} of an op" if op else ""
@@ -93,7 +90,8 @@ def _onnx(translations: Any, module: Any, inputs: tuple[Any, ...]) -> Any:
 def _parting(module: Any, inputs: tuple[Any, ...], compiled: Compile, job: ModelJob) -> tuple[str, int]:
     """The first op after which the path's values differ from eager's, by bisection, and which call it is."""
     graph, passed = _captured(module, inputs)
-    calls = [node for node in graph.graph.nodes if node.op == "call_function" and _namespace(node) not in _BUILTIN]
+    calls = [node for node in graph.graph.nodes
+             if node.op == "call_function" and _name(node).partition("::")[0] not in _BUILTIN]
     low, high = 0, len(calls)  # after `low` calls values are alike; after `high` they are not, if the model tells
     while low < high:
         middle = (low + high) // 2
@@ -133,10 +131,6 @@ def _until(graph: Any, last: Any) -> Any:
     shown = [known[n] for n in (*last.all_input_nodes, last) if isinstance(n.meta.get("example_value"), torch.Tensor)]
     found.output(tuple(shown))
     return torch.fx.GraphModule(graph, found)
-
-
-def _namespace(node: Any) -> str:
-    return _name(node).partition("::")[0] if "::" in _name(node) else "aten"
 
 
 def _name(node: Any) -> str:

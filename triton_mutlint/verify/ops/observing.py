@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
 from types import FrameType
@@ -16,73 +16,64 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from triton_mutlint.verify.ops.arguments import CallableOp, element_name, made, one_value, tensor_text, tensors_in
-from triton_mutlint.verify.ops.wire import Case, OpJob
-from triton_mutlint.verify.running import runtime
 from triton_mutlint.verify.running.memory import Allocation, RunMemory
-from triton_mutlint.verify.wire import RunResult
+from triton_mutlint.verify.running.runtime import watching
+from triton_mutlint.verify.wire import Case, OpJob, RunResult
 
 FILLS = (0, 1)
 
 
-def observed(job: OpJob, op: CallableOp, number: int, case: Case) -> RunResult:
-    """What a call shows with either fill."""
-    seen = [_once(job, op, case, fill) for fill in FILLS]
-    changed = {name for one in seen for name in one.changed}
-    outside: dict[str, int] = {}
-    for one in seen:
-        outside.update(one.outside)
-    return RunResult(
-        number, changed=tuple(sorted(changed)), outside=outside,
-        same=tuple(sorted({name for one in seen for name in one.touched} - changed)),
-        returned=tuple(sorted({name for one in seen for name in one.returned})),
-        later=tuple(sorted({n for one in seen for n in (one.changed | one.touched) - one.early})),
-        unmarked=tuple(sorted({n for one in seen for n in one.unmarked})),
-        message=next((one.message for one in seen if one.message), ""),
-        reached=tuple(sorted({place for one in seen for place in one.reached})),
-    )
-
-
 @dataclass(frozen=True)
 class _Seen:
-    early: set[str]  # what was written before `backward`
+    """What calls did to arguments, or to places of the code."""
+
+    early: set[str]  # written before `backward`
     unmarked: set[str]
     changed: set[str]
     touched: set[str]
     returned: set[str]
     outside: dict[str, int]
     reached: set[int]
-    message: str  # what `backward` raised
+    raised: set[str]  # by `backward`
+
+
+def observed(job: OpJob, op: CallableOp, number: int, case: Case) -> RunResult:
+    """What a call shows with either fill."""
+    one, other = (_once(job, op, case, fill) for fill in FILLS)
+    seen = _Seen(*(getattr(one, f.name) | getattr(other, f.name) for f in fields(_Seen)))
+    return RunResult(
+        number, message=min(seen.raised, default=""), outside=seen.outside, changed=tuple(sorted(seen.changed)),
+        same=tuple(sorted(seen.touched - seen.changed)), returned=tuple(sorted(seen.returned)),
+        later=tuple(sorted((seen.changed | seen.touched) - seen.early)), unmarked=tuple(sorted(seen.unmarked)),
+        reached=tuple(sorted(seen.reached)))
 
 
 def _once(job: OpJob, op: CallableOp, case: Case, fill: int) -> _Seen:
     memory = RunMemory(job.settings.device)
     memory.is_open = True
     given = made(case, op.takes, memory, job.values, fill)
-    message = ""
+    raised: set[str] = set()
     if op.gradients is not None:
         differentiable(given)
     before = {name: [_looks(t) for t in tensors_in(value)] for name, value in given.items()}
-    with _stores(job, memory), _Writes(memory), _reaching(job) as reached, _marking(memory) as marked:
+    with watching(memory), _Writes(memory), _reaching(job) as reached, _marking(memory) as marked:
         result = op.call(**given)
-        early = _written(memory)
+        _wait(memory)
+        early = {_argument(r) for r in memory if r.is_touched or r.changed()}
         if op.gradients is not None:
-            message = _backward(op, given, result, memory, fill)
+            raised = _backward(op, given, result, memory, fill)
     _wait(memory)
     changed = {_argument(r) for r in memory if r.changed()}
     changed |= {name for name, value in given.items() if before[name] != [_looks(t) for t in tensors_in(value)]}
     held = {r.raw.untyped_storage().data_ptr(): _argument(r) for r in memory}
     allowed = [r.alias_info is not None for r in op.schema.returns] if op.schema is not None else []
-    returned = {held[t.untyped_storage().data_ptr()] for i, one in enumerate(_results(result))
+    results = result if isinstance(result, tuple) else (result,)
+    returned = {held[t.untyped_storage().data_ptr()] for i, one in enumerate(results)
                 for t in tensors_in(one) if not (allowed[i:i + 1] or [False])[0]
                 and t.untyped_storage().data_ptr() in held}
     unmarked = early - marked if op.gradients is not None else set()
     return _Seen(early, unmarked, changed, {_argument(r) for r in memory if r.is_touched}, returned,
-                 {_argument(r): r.spilled() for r in memory if r.spilled()}, reached, message)
-
-
-def _written(memory: RunMemory) -> set[str]:
-    _wait(memory)
-    return {_argument(r) for r in memory if r.is_touched or r.changed()}
+                 {_argument(r): r.spilled() for r in memory if r.spilled()}, reached, raised)
 
 
 def _wait(memory: RunMemory) -> None:
@@ -90,7 +81,7 @@ def _wait(memory: RunMemory) -> None:
         torch.cuda.synchronize()
 
 
-def _backward(op: CallableOp, given: dict[str, Any], result: Any, memory: RunMemory, fill: int) -> str:
+def _backward(op: CallableOp, given: dict[str, Any], result: Any, memory: RunMemory, fill: int) -> set[str]:
     """Go back through an autograd function with gradients of its own memory; what that raises."""
     pairs = _gradients(result, op.gradients or (), memory, fill)
     leaves = [t for t in tensors_in(given) if t.requires_grad]
@@ -98,8 +89,8 @@ def _backward(op: CallableOp, given: dict[str, Any], result: Any, memory: RunMem
         if pairs and leaves:
             torch.autograd.grad([r for r, _ in pairs], leaves, [g for _, g in pairs], allow_unused=True)
     except Exception as error:  # the user's own code; what `forward` did is known all the same
-        return f"backward: {type(error).__name__}: {(str(error).strip().splitlines() or [''])[0]}"
-    return ""
+        return {f"backward: {type(error).__name__}: {(str(error).strip().splitlines() or [''])[0]}"}
+    return set()
 
 
 def _gradients(results: Any, names: Sequence[str], memory: RunMemory, fill: int) -> list[tuple[Any, Any]]:
@@ -121,10 +112,6 @@ def differentiable(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-def _results(result: Any) -> list[Any]:
-    return list(result) if isinstance(result, tuple) else [result]
-
-
 def _looks(tensor: torch.Tensor) -> tuple[Any, ...]:
     """What a caller sees of a tensor besides its elements: `t_` and `set_` change that."""
     return tuple(tensor.shape), tensor.stride(), tensor.data_ptr()
@@ -132,17 +119,6 @@ def _looks(tensor: torch.Tensor) -> tuple[Any, ...]:
 
 def _argument(region: Allocation) -> str:
     return region.label.partition("[")[0]
-
-
-@contextmanager
-def _stores(job: OpJob, memory: RunMemory) -> Iterator[None]:
-    """Note what kernels store to: under the interpreter, each store is seen."""
-    if job.settings.device == "cpu":
-        runtime.watch(memory)
-    try:
-        yield
-    finally:
-        runtime.watch(None)
 
 
 @contextmanager
@@ -185,15 +161,12 @@ class _Writes(TorchDispatchMode):  # type: ignore[misc]  # torch has no types he
         if is_own and not self._memory.is_launching:
             named = {a.name: value for a, value in zip(func._schema.arguments, args, strict=False)} | kwargs
             for argument in func._schema.arguments:
-                if argument.alias_info is not None and argument.alias_info.is_write:
-                    self._note(named.get(argument.name))
+                is_written = argument.alias_info is not None and argument.alias_info.is_write
+                for tensor in tensors_in(named.get(argument.name)) if is_written else ():
+                    for region in self._memory:
+                        is_own = tensor.untyped_storage().data_ptr() == region.raw.untyped_storage().data_ptr()
+                        region.is_touched |= is_own and tensor.numel() > 0
         return func(*args, **kwargs)
-
-    def _note(self, value: Any) -> None:
-        for tensor in tensors_in(value):
-            for region in self._memory:
-                is_own = tensor.untyped_storage().data_ptr() == region.raw.untyped_storage().data_ptr()
-                region.is_touched |= is_own and tensor.numel() > 0
 
 
 _real = lru_cache(maxsize=None)(os.path.realpath)

@@ -19,13 +19,10 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 from triton_mutlint.verify.ops.arguments import CallableOp, made, tensors_in
-from triton_mutlint.verify.ops.comparing import against_eager, first_difference, unlike
 from triton_mutlint.verify.ops.observing import differentiable
-from triton_mutlint.verify.ops.wire import FAKE, Case, OpJob
 from triton_mutlint.verify.running.memory import RunMemory
-from triton_mutlint.verify.wire import RunResult
+from triton_mutlint.verify.wire import FAKE, Case, OpJob, RunResult
 
-COMPILING = 60.0  # seconds that a path takes besides, as it compiles
 Module = Any  # torch.nn.Module
 Example = tuple[Any, ...]
 
@@ -59,44 +56,18 @@ class OpProgram(torch.nn.Module):  # type: ignore[misc]  # torch has no types he
 # --------------------------------------------------------------------------- the paths
 
 
-def _aot_eager(module: Module, example: Example) -> Any:
-    return torch.compile(module, backend="aot_eager", fullgraph=True)
+def compiled_by(path: str, module: Module, example: Example) -> Any:
+    """The program as torch makes it of a module by one of PATHS."""
+    if path == "aoti":
+        from torch._inductor import aoti_compile_and_package, aoti_load_package
 
-
-def _dynamic(module: Module, example: Example) -> Any:
-    return torch.compile(module, backend="aot_eager", fullgraph=True, dynamic=True)
-
-
-def _inductor(module: Module, example: Example) -> Any:
-    return torch.compile(module, fullgraph=True)
-
-
-def exported(module: Module, example: Example, *, strict: bool) -> Any:
-    """The program as the functional graph that `torch.export` makes of it."""
-    return torch.export.export(module, example, strict=strict).run_decompositions()
-
-
-def _export(module: Module, example: Example) -> Any:
-    return exported(module, example, strict=False).module()
-
-
-def _export_strict(module: Module, example: Example) -> Any:
-    return exported(module, example, strict=True).module()
-
-
-def _aoti(module: Module, example: Example) -> Any:
-    from torch._inductor import aoti_compile_and_package, aoti_load_package
-
-    with tempfile.TemporaryDirectory() as folder:
-        program = torch.export.export(module, example)
-        package = aoti_compile_and_package(program, package_path=str(Path(folder) / "program.pt2"))
-        return aoti_load_package(package)
-
-
-PATHS: dict[str, Callable[[Module, Example], Any]] = {
-    "aot_eager": _aot_eager, "inductor": _inductor, "export": _export, "export-strict": _export_strict,
-    "dynamic": _dynamic, "aoti": _aoti,
-}  # fmt: skip
+        with tempfile.TemporaryDirectory() as folder:
+            exported = torch.export.export(module, example)
+            return aoti_load_package(aoti_compile_and_package(exported, package_path=str(Path(folder) / "program.pt2")))
+    if path in ("export", "export-strict"):
+        return torch.export.export(module, example, strict=path == "export-strict").run_decompositions().module()
+    backend = "inductor" if path == "inductor" else "aot_eager"
+    return torch.compile(module, fullgraph=True, backend=backend, dynamic=True if path == "dynamic" else None)
 
 
 # --------------------------------------------------------------------------- one run
@@ -112,7 +83,7 @@ def follow(path: str, job: OpJob, op: CallableOp, number: int, case: Case, good:
     compiled = None
     for other in [case, *([c for c in good if c != case and _alike(c, case)][:1] if path == "dynamic" else [])]:
         if compiled is None:
-            compiled = PATHS[path](program, tensors_in(_arguments(job, op, other)))
+            compiled = compiled_by(path, program, tensors_in(_arguments(job, op, other)))
         status, told = _compared(job, op, program, compiled, other)
         if status != "ok":
             return RunResult(number, status, told, given=dict(other))
@@ -186,3 +157,58 @@ def _fake(job: OpJob, op: CallableOp, number: int, case: Case) -> RunResult:
         fake = op.program(**given)
     told = unlike(tree_leaves(fake), tree_leaves(real))
     return replace(RunResult(number), status="differs" if told else "ok", message=told)
+
+
+def unlike(fakes: Sequence[Any], reals: Sequence[Any]) -> str:
+    """In what a fake result is unlike the real one; a size that the fake function leaves open is like any."""
+    if len(fakes) != len(reals):
+        return f"the fake function gives {len(fakes)} results, the op {len(reals)}"
+    for i, (fake, real) in enumerate(zip(fakes, reals, strict=True)):
+        if not isinstance(real, torch.Tensor) or not isinstance(fake, torch.Tensor):
+            continue
+        told = [(what, a, b) for what, a, b in (
+            ("dtype", fake.dtype, real.dtype), ("device", fake.device.type, real.device.type),
+            ("shape", _known(fake.shape, real.shape), tuple(real.shape)),
+            ("strides", _known(fake.stride(), real.stride()), tuple(real.stride()))) if a != b]
+        if told and not (told[0][0] == "strides" and real.numel() < 2):
+            what, a, b = told[0]
+            return f"result {i + 1} of the fake function has the {what} {a}, of the op {b}"
+    return ""
+
+
+def _known(fake: Sequence[Any], real: Sequence[Any]) -> tuple[int, ...]:
+    """Sizes as numbers; those that are open, as they are in truth."""
+    if len(fake) != len(real):
+        return tuple(-1 if isinstance(size, torch.SymInt) else int(size) for size in fake)
+    return tuple(b if isinstance(a, torch.SymInt) else int(a) for a, b in zip(fake, real, strict=True))
+
+
+# --------------------------------------------------------------------------- whether two runs gave the same
+
+
+def first_difference(pairs: Sequence[tuple[str, Any, Any]], rtol: float | None, atol: float | None) -> str:
+    """What differs first, and by how much; "" if all are close. `torch.testing` has tolerances by dtype."""
+    both = None if rtol is None and atol is None else (rtol or 0.0, atol or 0.0)
+    for name, one, other in pairs:
+        left, right = tree_leaves(one), tree_leaves(other)
+        if len(left) != len(right):
+            return f"{name}: {len(left)} values, not {len(right)}"
+        for i, (a, b) in enumerate(zip(left, right, strict=True)):
+            try:
+                torch.testing.assert_close(b, a, rtol=both and both[0], atol=both and both[1], equal_nan=True)
+            except AssertionError as error:
+                lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+                return f"{name}{f' {i}' if len(left) > 1 else ''} differs: {', '.join(lines[1:3]) or lines[0]}"
+    return ""
+
+
+def against_eager(runs: Sequence[Any], difference: Callable[[Any, Any], str]) -> tuple[str, str]:
+    """The status of a path, and why; `runs` are what two runs in eager and one by the path gave.
+
+    "refused" if those in eager differ, "differs" if the path does, else "ok".
+    """
+    eager, again, other = runs
+    if told := difference(eager, again):
+        return "refused", f"eager itself gives other values a second time: {told}"
+    told = difference(eager, other)
+    return "differs" if told else "ok", told

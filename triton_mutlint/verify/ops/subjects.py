@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from triton_mutlint.basics import UsageError
 from triton_mutlint.config.request import Request
+from triton_mutlint.host.registrations.functions import LOCAL
 from triton_mutlint.run.plan import Specs
 from triton_mutlint.source.discover import find_module
 from triton_mutlint.source.finder import ModulePlace
@@ -25,24 +25,14 @@ from triton_mutlint.types import (
     SourceFile,
     StageError,
 )
-from triton_mutlint.verify.ops.wire import EAGER, FAKE, Case, OpJob, OpRun, Words
-from triton_mutlint.verify.wire import Settings
+from triton_mutlint.verify.model import Subject
+from triton_mutlint.verify.wire import EAGER, FAKE, Case, OpJob, Settings, Words
 
-PATHS = (FAKE, "aot_eager", "export", "export-strict", "dynamic", "inductor", "aoti")
 _DTYPES = frozenset({"float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool",
                      "float8_e4m3fn", "float8_e5m2"})
 _EXTENDED = (ast.FunctionDef, ast.ClassDef, ast.Lambda)
 _ADDRESSED = (ParameterKind.POINTER, ParameterKind.DESCRIPTOR)
 _MOST = 64  # calls that a spec's lists make
-
-
-@dataclass(frozen=True)
-class OpSubject:
-    """An op with a verdict, and how to run it; `refused` says why that cannot be."""
-
-    report: OpReport
-    job: OpJob | None = None
-    refused: str = ""
 
 
 def named(argument: str, cwd: Path) -> tuple[str, str]:
@@ -59,23 +49,21 @@ def named(argument: str, cwd: Path) -> tuple[str, str]:
                          "write FILE, FOLDER or module:op") from error
 
 
-def is_wanted(name: str, wanted: str) -> bool:
-    """Whether the op `lib::rope` is meant by `lib::rope` or `rope`."""
-    return wanted in ("", name, name.rpartition(":")[2])
-
-
 def subject_of(op: OpReport, source: SourceFile, request: Request, specs: Specs, settings: Settings,
-               paths: Sequence[str], kernels: Sequence[KernelReport] = ()) -> OpSubject:
+               paths: Sequence[str], kernels: Sequence[KernelReport] = ()) -> Subject[OpReport, OpJob]:
     """How to run one analysed op; `kernels` are those that it may launch."""
     if op.form == "function":
         paths = [path for path in paths if path != FAKE]
+    if LOCAL in op.name:
+        return Subject(op, refused="it is defined in a function, which nothing here calls; --model runs a program "
+                                   "that uses it")
     if op.form == "jax":
-        return OpSubject(op, refused="it is a call of jax-triton, not an op of torch")
+        return Subject(op, refused="it is a call of jax-triton, not an op of torch")
     spec = specs.of(source)
     entry: Mapping[str, Any] = (spec.ops if spec else EMPTY).get(op.name) or EMPTY
     verify = entry.get("verify") or EMPTY
     if verify.get("skip"):
-        return OpSubject(op, refused=f"the spec skips it: {verify['skip']}")
+        return Subject(op, refused=f"the spec skips it: {verify['skip']}")
     places = [(str(request.cwd / effect.location.file), effect.location.line) for argument in op.arguments
               for effect in argument.effects if argument.mutation in (OpMutation.WRITTEN, OpMutation.MAYBE)]
     inside = [(str(source.path), op.location.line), *places,
@@ -83,13 +71,13 @@ def subject_of(op: OpReport, source: SourceFile, request: Request, specs: Specs,
     addressed = [(k.name, p) for k in kernels for p in k.parameters if p.kind in _ADDRESSED]
     pointers = {f"{name}.{p.name}": p.mutation is not Mutation.UNWRITTEN for name, p in addressed}
     root, module = importable(source.path)
-    runs = [OpRun(EAGER, i) for i in range(settings.runs)]
-    runs += [OpRun(path, i) for path in paths for i in range(1 if path in ("inductor", "aoti", "dynamic") else 2)]
-    return OpSubject(op, OpJob(
-        op.name, module, (str(root), str(request.cwd)), source.display, op.location.line, tuple(runs),
-        tuple(dict.fromkeys(places)), words(inside), tuple(pointers),
-        tuple(name for name, may in pointers.items() if may), tuple(_given(entry)), verify.get("values") or EMPTY,
-        settings=settings))
+    often = [path for path in paths if path not in ("inductor", "aoti", "dynamic")]
+    return Subject(op, OpJob(
+        name=op.name, display=source.display, line=op.location.line, module=module, roots=(str(root), str(request.cwd)),
+        runs=(*[EAGER] * settings.runs, *sorted((*paths, *often), key=paths.index)),
+        places=tuple(dict.fromkeys(places)),
+        words=words(inside), pointers=tuple(pointers), written=tuple(name for name, may in pointers.items() if may),
+        given=tuple(_given(entry)), values=verify.get("values") or EMPTY, settings=settings))
 
 
 def importable(path: Path) -> tuple[Path, str]:
@@ -133,17 +121,14 @@ def words(places: Iterable[tuple[str, int]]) -> Words:
         constants = {t.id: s.value for s in tree.body if isinstance(s, ast.Assign) for t in s.targets
                      if isinstance(t, ast.Name)}
         for function in ast.walk(tree):
-            if isinstance(function, _EXTENDED) and wanted & set(_extent(function)):
-                found += _compared(function, constants)
+            if isinstance(function, _EXTENDED):
+                first = min([function.lineno, *(d.lineno for d in getattr(function, "decorator_list", ()))])
+                if any(first <= line <= (function.end_lineno or first) for line in wanted):
+                    found += _compared(function, constants)
     plain = [f for f in dict.fromkeys(found) if not isinstance(f, bool)]
     return Words(tuple(f for f in plain if isinstance(f, (int, float)))[:12],
                  tuple(f for f in plain if isinstance(f, str) and f not in _DTYPES)[:12],
                  tuple(f for f in plain if isinstance(f, str) and f in _DTYPES))
-
-
-def _extent(function: ast.FunctionDef | ast.ClassDef | ast.Lambda) -> range:
-    first = min([function.lineno, *(d.lineno for d in getattr(function, "decorator_list", ()))])
-    return range(first, (function.end_lineno or function.lineno) + 1)
 
 
 def _compared(function: ast.AST, constants: Mapping[str, ast.expr]) -> Iterator[object]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any
 
 import numpy
@@ -12,16 +13,21 @@ import torch
 
 from triton_mutlint.lowering.lower import flat_args
 from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
-from triton_mutlint.verify.running.memory import DIMENSIONS, Allocation, RunMemory, element_bytes, filled, scalar_value
-from triton_mutlint.verify.wire import Job, RunCase
+from triton_mutlint.verify.running.memory import (
+    DIMENSIONS,
+    Allocation,
+    RunMemory,
+    element_bytes,
+    filled,
+    given_values,
+    scalar_value,
+)
+from triton_mutlint.verify.running.runtime import typed_scalar
+from triton_mutlint.verify.wire import Job, RefusedError, RunCase
 
 ELEMENTS = {"cpu": 1 << 16, "cuda": 1 << 18}  # of a tensor whose size nobody gave
 _LEADS_TO = 1 << 14  # elements of 8 bytes behind each address
 _SPREAD = 1 << 10  # bytes between two addresses of a table
-
-
-class RefusedError(Exception):
-    """Arguments that cannot be made; the message says why."""
 
 
 @dataclass
@@ -50,8 +56,6 @@ class RunArguments:
             value = self.scalars[name]
             if self.memory.device != "cpu":
                 return value
-            from triton_mutlint.verify.running.runtime import typed_scalar  # only where the interpreter is at work
-
             return typed_scalar(value, kind.name)
         tensor = self.regions[name].tensor(raws.get(name))
         if isinstance(kind, DescriptorType):
@@ -71,7 +75,9 @@ def arguments(job: Job, run: RunCase, types: Mapping[str, ArgType], memory: RunM
     variant = job.variants[run.variant]
     job = replace(job, shapes={**job.shapes, **variant.shapes}, values={**job.values, **variant.values})
     leaves = flat_args(types)
-    _refuse_unknown(job, leaves)
+    for key, given in (("shapes", job.shapes), ("values", job.values)):
+        if unknown := min(given.keys() - leaves.keys(), default=""):
+            raise RefusedError(f"verify.{key}: the kernel has no parameter {unknown!r}; it has {', '.join(leaves)}")
     for name, kind in leaves.items():
         if isinstance(kind, PointerType | DescriptorType):
             _memory(made, job, run, name, kind)
@@ -80,18 +86,9 @@ def arguments(job: Job, run: RunCase, types: Mapping[str, ArgType], memory: RunM
     return made
 
 
-def _refuse_unknown(job: Job, leaves: Mapping[str, ArgType]) -> None:
-    for key, given in (("shapes", job.shapes), ("values", job.values)):
-        for name in given:
-            if name not in leaves:
-                raise RefusedError(f"verify.{key}: the kernel has no parameter {name!r}; it has {', '.join(leaves)}")
-
-
 def _memory(made: RunArguments, job: Job, run: RunCase, name: str, kind: PointerType | DescriptorType) -> None:
     shape = _shape(job, name, kind)
-    count = 1
-    for extent in shape:
-        count *= extent
+    count = prod(shape)
     size = element_bytes(kind.element)
     if count * size > job.settings.memory << 20:
         raise RefusedError(f"{name} of shape {list(shape)} has {count * size >> 20} MiB, "
@@ -99,21 +96,16 @@ def _memory(made: RunArguments, job: Job, run: RunCase, name: str, kind: Pointer
     region = made.memory.add(name, kind.element, count * size)
     made.regions[name], made.shapes[name] = region, shape
     given = job.values.get(name)
-    if isinstance(given, str) and given != "addresses":
-        region.fill(filled(kind.element, count, given, run.seed, name))
-    elif given is not None and given != "addresses":
-        region.fill(_listed(name, kind.element, count, given))
+    if given is not None and given != "addresses":
+        region.fill(given_values(kind.element, count, given, run.seed, name))
     elif given == "addresses" or (name in job.addresses and run.fill not in ("zeros", "extreme")):
-        region.fill(_table(made.memory, name, count, run))
+        region.fill(_addresses(_behind(made.memory, name, run, deep=bool(run.seed % 2)), count))
     else:
-        fill = _safe(run.fill, kind.element, job.settings.device)
+        is_integer = kind.element[0] in "iu" and kind.element not in ("i1", "u1")
+        fill = run.fill
+        if job.settings.device == "cuda" and is_integer and fill in ("ramp", "extreme"):
+            fill = "random"  # integers stay small: as indices, large ones fault or hit another tensor
         region.fill(filled(kind.element, count, fill, run.seed, name, DIMENSIONS[run.size]))
-
-
-def _safe(fill: str, element: str, device: str) -> str:
-    """On a GPU integers stay small: as indices, large ones fault or hit another tensor."""
-    is_integer = element[0] in "iu" and element not in ("i1", "u1")
-    return "random" if device == "cuda" and is_integer and fill in ("ramp", "extreme") else fill
 
 
 def _shape(job: Job, name: str, kind: PointerType | DescriptorType) -> tuple[int, ...]:
@@ -133,33 +125,14 @@ def _shape(job: Job, name: str, kind: PointerType | DescriptorType) -> tuple[int
     return given
 
 
-def _listed(name: str, element: str, count: int, given: Any) -> torch.Tensor:
-    """The elements as the spec lists them, repeated to the tensor's size."""
-    if element[0] not in "iu":
-        raise RefusedError(f"verify.values: {name} holds {element}; only integers can be listed")
-    kind = numpy.dtype(f"{'u' if element[0] == 'u' else ''}int{max(int(element[1:]), 8)}")
-    try:
-        listed = numpy.array(given if isinstance(given, list) else [given], kind)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise RefusedError(f"verify.values: {name} cannot hold these values: {error}") from error
-    return _bytes(numpy.resize(listed, count))
-
-
-def _bytes(values: numpy.ndarray[Any, Any]) -> torch.Tensor:
-    return torch.from_numpy(values.view(numpy.uint8))
-
-
-def _table(memory: RunMemory, name: str, count: int, run: RunCase) -> torch.Tensor:
-    """Addresses of memory that nothing else leads to; every other time what lies there is addresses again."""
-    return _addresses(_behind(memory, name, run, deep=bool(run.seed % 2)), count)
-
-
 def _addresses(region: Allocation, count: int) -> torch.Tensor:
+    """A table of addresses of memory that nothing else leads to."""
     places = region.size // _SPREAD
-    return _bytes(region.address + numpy.arange(count, dtype=numpy.uint64) % places * _SPREAD)
+    return torch.from_numpy((region.address + numpy.arange(count) % places * _SPREAD).view(numpy.uint8))
 
 
 def _behind(memory: RunMemory, name: str, run: RunCase, *, deep: bool) -> Allocation:
+    """What an address leads to; if that is `deep`, what lies there is addresses again."""
     region = memory.add(name, "i64", _LEADS_TO * 8, indirect=True)
     if deep:
         region.fill(_addresses(_behind(memory, name, run, deep=False), _LEADS_TO))

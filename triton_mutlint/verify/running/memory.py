@@ -6,7 +6,6 @@ are the same for the same seed.
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import mmap
 import re
@@ -19,7 +18,7 @@ import torch
 
 from triton_mutlint.kernel_source.dtypes import FLOATS, canonical_dtype
 from triton_mutlint.types import ScalarType
-from triton_mutlint.verify.wire import Difference
+from triton_mutlint.verify.wire import Difference, RefusedError
 
 DIMENSIONS = {"one": 1, "small": 5, "medium": 32, "large": 96}
 _INDICES = 8  # random integers stay below: they tend to be offsets, lengths and labels
@@ -66,6 +65,18 @@ def filled(element: str, count: int, fill: str, seed: int, name: str, dimension:
     return torch.from_numpy(values).to(dtype).view(torch.uint8)
 
 
+def given_values(element: str, count: int, given: Any, seed: int, name: str) -> torch.Tensor:
+    """The same as a spec gives them: one of the kinds of values, or a list, which is repeated. Raises RefusedError."""
+    if isinstance(given, str):
+        return filled(element, count, given, seed, name)
+    kind = "float64" if element in FLOATS else f"{'u' if element[0] == 'u' else ''}int{max(int(element[1:]), 8)}"
+    try:
+        listed = numpy.resize(numpy.array(given, kind), count)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise RefusedError(f"verify.values: {name} cannot hold these values: {error}") from error
+    return torch.from_numpy(listed).to(torch_dtype(element) or torch.float8_e4m3fn).view(torch.uint8)
+
+
 def _told(name: str, count: int, dimension: int) -> Any:
     """What integers of such a name hold where kernels of variable length are launched; None if it tells nothing."""
     if _BEGINS.search(name):
@@ -102,7 +113,6 @@ _PATTERN = 0xA5
 SLOT = 1 << 35  # bytes; a tensor stands in the middle: an offset of 32 bits, times 8 bytes, stays within
 SLOTS = 192
 _PRIVATE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", 0x4000)
-_FAILED = ctypes.c_void_p(-1).value
 
 
 class Arena:
@@ -112,30 +122,22 @@ class Arena:
     """
 
     def __init__(self) -> None:
-        """Raises MemoryError where so many addresses cannot be had."""
-        self._libc = ctypes.CDLL(None, use_errno=True)
-        self._libc.mmap.restype = ctypes.c_void_p
-        self._libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
-        self._libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-        start = self._libc.mmap(None, SLOT * SLOTS, mmap.PROT_READ | mmap.PROT_WRITE, _PRIVATE, -1, 0)
-        if start is None or start == _FAILED:
-            raise MemoryError("no room for addresses")
-        self._start = int(start)
+        """Raises OSError where so many addresses cannot be had."""
+        self._bytes = mmap.mmap(-1, SLOT * SLOTS, flags=_PRIVATE)
         self._used: list[tuple[int, int]] = []
 
     def allocate(self, size: int) -> torch.Tensor:
         """`size` zeroed bytes, far from all others. Raises MemoryError when there are no more places."""
         if len(self._used) == SLOTS:
             raise MemoryError(f"more than {SLOTS} tensors")
-        address = self._start + len(self._used) * SLOT + SLOT // 2
-        self._used.append((address, size))
-        held: Any = (ctypes.c_uint8 * size).from_address(address)
-        return torch.from_numpy(numpy.ctypeslib.as_array(held))
+        start = len(self._used) * SLOT + SLOT // 2
+        self._used.append((start, size))
+        return torch.from_numpy(numpy.frombuffer(self._bytes, numpy.uint8, size, start))
 
     def clear(self) -> None:
         """Give back what was allocated: tensors on it must not be used any more."""
-        for address, size in self._used:
-            self._libc.madvise(address, size, mmap.MADV_DONTNEED)
+        for start, size in self._used:
+            self._bytes.madvise(mmap.MADV_DONTNEED, start, -(-size // mmap.PAGESIZE) * mmap.PAGESIZE)
         self._used.clear()
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import importlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import MethodType
 from typing import Any
 
@@ -68,19 +69,15 @@ def _patch_language(interpreter: Any) -> None:
     vars(interpreter)["_patch_lang"] = lambda fn: _Forever()
 
 
-def take_first_config() -> None:
-    """Have autotuning take the first config that is left, and run no other: what it measures writes, too."""
-    tuner = importlib.import_module("triton.runtime.autotuner").Autotuner
-    prune = tuner.prune_configs
-    tuner.prune_configs = lambda self, given: list(prune(self, given))[:1]
-    tuner._bench = lambda self, *args, config, **meta: [1.0, 1.0, 1.0]
-    tuner.check_disk_cache = lambda self, key, configs, bench: bench()  # it asks the driver for a target
-
-
-def watch(memory: RunMemory | None) -> None:
-    """Check every access against `memory` from now on."""
+@contextmanager
+def watching(memory: RunMemory) -> Iterator[None]:
+    """Under the interpreter, every access in this block is checked against `memory`."""
     global _current
     _current = memory
+    try:
+        yield
+    finally:
+        _current = None
 
 
 def _interpreted(base: Any, interpreter: Any) -> Any:

@@ -1,6 +1,6 @@
-"""The process that others are forked from, so that torch and Triton are imported once.
+"""The process that others are forked from, so that torch and Triton are imported once; and what starts it.
 
-Reads all jobs from standard input, and writes what each gave to standard output. It never touches a device, nor runs
+It reads all jobs from standard input, and writes what each gave to standard output. It never touches a device, nor runs
 a kernel itself.
 """
 
@@ -9,23 +9,70 @@ from __future__ import annotations
 import importlib
 import os
 import pickle
+import signal
+import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO
 
+from triton_mutlint.basics import UsageError
+from triton_mutlint.config.request import Progress, silent
 from triton_mutlint.process.confined import confine
 from triton_mutlint.process.forked import Lost, Processes
 from triton_mutlint.verify.wire import Begun, Finished, RunResult, Work
 
-GRACE = 3.0  # seconds after the limit before a process that does not stop by itself is ended
-LOADING = 75.0  # seconds until the first run begins, and between two runs
+_GRACE = 3.0  # seconds after the limit before a process that does not stop by itself is ended
+_LOADING = 75.0  # seconds until the first run begins, and between two runs
+_CHILD = "triton_mutlint.verify.running.child"
 _SHARED = ("triton.runtime.interpreter", "triton.language.extra.cuda.libdevice", "triton.tools.tensor_descriptor",
            "triton.experimental.gluon",  # Triton's launcher imports it, and it minds whether kernels are interpreted
            "triton.backends.compiler", "triton.runtime.driver")
 
 _Task = tuple[int, tuple[int, ...]]  # a job, and the runs of it that are left
 _Told = Begun | RunResult | Finished  # a run that begins, what it gave, what there is to say when all have ended
+
+
+def run_jobs(jobs: Sequence[Work], progress: Progress = silent) -> list[Finished]:
+    """What each job gave, in their order.
+
+    Raises UsageError where the process for them does not start, or is lost. Every process has ended on return.
+    """
+    found: dict[int, Finished] = {}
+    if not jobs:
+        return []
+    progress(0, len(jobs), f"running {jobs[0].name}")
+    command = [sys.executable, "-m", "triton_mutlint.verify.running.server"]
+    with tempfile.TemporaryFile("w+") as errors, subprocess.Popen(  # noqa: S603 - this package
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, start_new_session=True,
+            env=_environment(jobs[0].settings.device)) as process:
+        assert process.stdin is not None, "a pipe"
+        assert process.stdout is not None, "a pipe"
+        try:
+            pickle.dump(list(jobs), process.stdin)
+            process.stdin.flush()
+            while len(found) < len(jobs):
+                number, finished = pickle.load(process.stdout)  # noqa: S301 - this package wrote it
+                found[number] = finished
+                progress(len(found), len(jobs), f"ran {jobs[number].name}")
+        except (EOFError, OSError) as error:
+            errors.seek(0)
+            lines = errors.read().strip().splitlines()
+            raise UsageError(f"the process for runs was lost: {lines[-1] if lines else 'no message'}") from error
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)  # and what it forked
+    return [found[number] for number in range(len(jobs))]
+
+
+def _environment(device: str) -> Mapping[str, str]:
+    """This process's, with the interpreter on or off from the start: Triton's own functions are made then."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"  # asking for GPUs otherwise spoils them for what is forked
+    environment.pop("TRITON_INTERPRET", None)
+    if device == "cpu":
+        environment["TRITON_INTERPRET"] = "1"
+    return environment
 
 
 def main() -> None:
@@ -41,13 +88,13 @@ def main() -> None:
     server = _Server(jobs, out)
     tasks: list[_Task] = [(number, tuple(range(len(job.runs)))) for number, job in enumerate(jobs)]
     Processes(tasks, min(settings.jobs, len(jobs)), _Told, server.work,
-              lambda told: GRACE + (told.seconds if isinstance(told, Begun) else max(LOADING, settings.timeout)),
+              lambda told: _GRACE + (told.seconds if isinstance(told, Begun) else max(_LOADING, settings.timeout)),
               server.received, server.lost, _bound if settings.confined else None).run()
 
 
 def _bound(keep: Iterable[int]) -> None:
     """How the processes are confined; each limits its memory itself, which reserves more addresses than it uses."""
-    importlib.import_module("triton_mutlint.verify.running.child").silence()
+    importlib.import_module(_CHILD).silence()
     confine(keep, memory=None)
 
 
@@ -69,8 +116,7 @@ class _Server:
 
     def work(self, task: _Task) -> Iterator[_Told]:
         """In a forked process."""
-        job = self._jobs[task[0]]
-        told: Iterator[_Told] = importlib.import_module(job.worker).work(job, task[1])
+        told: Iterator[_Told] = importlib.import_module(_CHILD).work(self._jobs[task[0]], task[1])
         return told
 
     def received(self, task: _Task, told: _Told) -> None:
@@ -91,7 +137,9 @@ class _Server:
             self._end(number, Finished(refused=f"loading it for a run failed: {loss.reason}"))
             return ()
         if state.running.run not in {result.run for result in state.results}:
-            state.results.append(RunResult(state.running.run, *_status(loss, state.running)))
+            why = ("timeout", f"still running after {state.running.seconds:g} s, and did not stop")
+            why = why if loss.is_late else ("fault", loss.reason.partition(":")[0])
+            state.results.append(RunResult(state.running.run, *why))
         left = tuple(run for run in wanted if run > state.running.run)
         if left and state.lost < self._jobs[number].most_lost:
             return [(number, left)]
@@ -102,12 +150,6 @@ class _Server:
         results = sorted(self._states[number].results, key=lambda result: result.run)
         pickle.dump((number, replace(finished, results=tuple(results))), self._out)
         self._out.flush()
-
-
-def _status(loss: Lost, begun: Begun) -> tuple[str, str]:
-    if loss.is_late:
-        return "timeout", f"still running after {begun.seconds:g} s, and did not stop"
-    return "fault", loss.reason.partition(":")[0]
 
 
 if __name__ == "__main__":

@@ -1,0 +1,201 @@
+"""Which names that kernels read may hold something else at a launch than running their file gives.
+
+A function that is called later may give a name of its file another value, or change it in place. Any other file may do
+so as soon as it is imported. Neither is run, so both are looked for in the text; and what a name is computed from is
+looked at as well as the name itself.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+from triton_mutlint.source.finder import ModulePlace, is_real
+from triton_mutlint.source.python_text import read_source
+from triton_mutlint.source.searching import walk as searched
+from triton_mutlint.source.slicing.spaces import Space, is_fixed, origin, space_of
+from triton_mutlint.source.slicing.statement_text import DEFINITIONS, mentioned
+from triton_mutlint.source.slicing.stubs import Missing
+from triton_mutlint.source.walking import dotted, walk
+from triton_mutlint.types import SourceFile, StageError, parse_source
+
+_READING = frozenset({*dir(Mapping), "copy", "count", "index"})  # methods of containers that change nothing
+_NAMES = (("globals",), ("vars",), ("locals",))
+_ANY = "*"
+_Read = tuple[Any, str]  # a namespace or module, and a name in it
+
+
+def set_later(read: Iterable[_Read], own: SourceFile, decides: Callable[[Set[str]], bool]) -> frozenset[str]:
+    """Those of the names that a kernel has `read` which may have another value at a launch.
+
+    `own` is its file, and `decides` says whether the values of some names decide what is written.
+    """
+    found, others = set[str](), dict[str, list[Space]]()
+    for home, name in read:
+        space, value = _resolved(home, name)
+        tree = own.tree if space is None else space.module.tree
+        if isinstance(value, Missing | ModuleType) or (space is not None and space.given_as(name)):
+            continue
+        if isinstance(home, ModuleType) and is_real(home.__name__):
+            continue
+        if _may_change(name, value, *_changes(tree, True)) or (space is not None and _is_assumed(space, name)):
+            found.add(name)
+        elif space is not None and not isinstance(value, FunctionType | type) and not hasattr(value, "fn"):
+            others.setdefault(name, []).append(space)
+    if others and decides(found | others.keys()):
+        found.update(name for name, spaces in others.items() if any(_is_set_elsewhere(name, s, own) for s in spaces))
+    return frozenset(found)
+
+
+def _resolved(home: Any, name: str) -> tuple[Space | None, Any]:
+    """The names among which `name` stands, if they are those of sliced code, and its value."""
+    home = getattr(home, "_namespace", home)
+    space = space_of(home) if isinstance(home, ModuleType) else home.maps[-1] if isinstance(home, ChainMap) else home
+    with suppress(Exception):  # stand-ins may raise anything
+        value = getattr(home, name) if isinstance(home, ModuleType) else home[name]
+        return (_around(space, name) if isinstance(space, Space) else None), value
+    return None, None
+
+
+def _around(space: Space, name: str) -> Space:
+    while space.parent is not None and name not in space.scope.by_name and name not in space.assumed:
+        space = space.parent
+    return space
+
+
+def _may_change(name: str, value: Any, bound: Set[str], changed: Set[str]) -> bool:
+    return name in bound or (name in changed and not (is_fixed(value) or isinstance(value, type)))
+
+
+# ----------------------------------------------------------------- what names are computed from
+
+
+def _origins(space: Space, name: str, seen: set[tuple[int, str]]) -> Iterator[tuple[Space, str]]:
+    """What a name is computed from, itself first: names of this module and of those it imports."""
+    space = _around(space, name)
+    if (id(space), name) in seen:
+        return
+    seen.add((id(space), name))
+    yield space, name
+    for binding in space.scope.by_name.get(name, ()):
+        if isinstance(binding.node, ast.ImportFrom) and binding.alias is not None:
+            inner = space_of(origin(space, binding.node))
+            if inner is not None and binding.alias.name in inner.scope.by_name:
+                yield from _origins(inner, binding.alias.name, seen)
+        elif not isinstance(binding.node, (ast.Import, *DEFINITIONS)):
+            for other in mentioned(binding.node):
+                yield from _origins(space, other, seen)
+            for node in walk(binding.node):
+                if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                    module = dict.get(_around(space, node.value.id), node.value.id)
+                    inner = space_of(module) if isinstance(module, ModuleType) else None
+                    if inner is not None and node.attr in inner.scope.by_name:
+                        yield from _origins(inner, node.attr, seen)
+
+
+def _is_assumed(space: Space, name: str) -> bool:
+    """Whether it depends on a parameter of the function around it, which another file may call with something else."""
+    return any(one in at.assumed for at, one in _origins(space, name, set()))
+
+
+def _is_set_elsewhere(name: str, space: Space, own: SourceFile) -> bool:
+    """Whether another file sets a name, or what it is computed from, or a function of its file changes the latter."""
+    return any(_is_set_outside(one, at.module.path, own) or (
+        at is not space and one in _changes(at.module.tree, True)[1]) for at, one in _origins(space, name, set()))
+
+
+# ----------------------------------------------------------------- what a text may change
+
+
+@lru_cache(64)
+def _changes(tree: ast.Module, has_run: bool, is_own: bool = True) -> tuple[frozenset[str], frozenset[str]]:
+    """The names that a file gives other values, and those and what it changes in place: its own, or another file's.
+
+    Of a file that `has_run`, only functions can change anything later.
+    """
+    bound, changed = set[str](), set[str]()
+    imported = {alias.asname or alias.name for n in walk(tree) if isinstance(n, ast.ImportFrom) for alias in n.names}
+    pending: list[tuple[ast.AST, bool]] = [(tree, not has_run)]
+    while pending:
+        node, counts = pending.pop()
+        counts = counts or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        for name, is_part, is_bound in _changed(node) if counts else ():
+            if is_own or is_part or (name in imported and not is_bound):
+                (bound if is_bound else changed).add(name)
+        pending.extend((child, counts) for child in ast.iter_child_nodes(node))
+    return frozenset(bound), frozenset(bound | changed)
+
+
+def _changed(node: ast.AST) -> Iterator[tuple[str, bool, bool]]:
+    """Names that a node may change, whether as parts of something, and whether they get another value."""
+    if isinstance(node, ast.Global | ast.Nonlocal):
+        yield from ((name, False, True) for name in node.names)
+    elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+        if dotted(node.value) not in (("self",), ("cls",)):
+            yield node.attr, True, True
+            yield from _held(node.value)
+    elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+        yield from _entries(node.value, [node.slice]) if _lists_names(node.value) else _held(node.value)
+    elif isinstance(node, ast.Call):
+        if dotted(node.func)[-1:] == ("setattr",) and len(node.args) > 1:
+            yield from _entries(node.args[0], node.args[1:2])
+        elif isinstance(node.func, ast.Attribute) and node.func.attr not in _READING:
+            yield from _held(node.func.value)
+            if _lists_names(node.func.value):
+                yield from ((keyword.arg or _ANY, True, True) for keyword in node.keywords)
+
+
+def _held(node: ast.expr) -> Iterator[tuple[str, bool, bool]]:
+    """What an expression holds is changed in place."""
+    if isinstance(node, ast.Name):
+        yield node.id, False, False
+    elif isinstance(node, ast.Attribute):
+        yield node.attr, True, False
+
+
+def _lists_names(node: ast.expr) -> bool:
+    """Whether it is a module's own dictionary of names."""
+    return (isinstance(node, ast.Call) and dotted(node.func) in _NAMES) or dotted(node)[-1:] == ("__dict__",)
+
+
+def _entries(owner: ast.expr, keys: Iterable[ast.expr]) -> Iterator[tuple[str, bool, bool]]:
+    """What is set by a key: any name of a module whose keys are not known."""
+    for key in keys:
+        if isinstance(key, ast.Constant):
+            yield str(key.value), True, True
+            yield from _held(owner)
+
+
+# ----------------------------------------------------------------- other files
+
+
+def _is_set_outside(name: str, home: Path, own: SourceFile) -> bool:
+    """Whether a file beside `home`, or in the package that it is in, changes that name of it."""
+    stem = home.parent.name if home.name == "__init__.py" else home.stem
+    packages = ModulePlace(home).around.packages
+    texts = {**_texts(packages[-1] if packages else home.parent, bool(packages)), own.path: own.text}
+    return any(name in text and stem in text and name in _changes(_tree(path, text), path == own.path, False)[1]
+               for path, text in texts.items() if path != home)
+
+
+@lru_cache(8)
+def _texts(folder: Path, is_package: bool) -> dict[Path, str]:
+    """The files in a folder, and below it if it is a package."""
+    found = {}
+    for path in searched(folder, lambda _: False, lambda _: None) if is_package else sorted(folder.glob("*.py")):
+        with suppress(StageError):
+            found[path] = read_source(path, str(path))
+    return found
+
+
+@lru_cache(64)
+def _tree(path: Path, text: str) -> ast.Module:
+    with suppress(StageError):
+        return parse_source(text, str(path), str(path))
+    return ast.Module([], [])
