@@ -7,12 +7,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from triton_mutlint.host.modules.module import External, HostFunction
+from triton_mutlint.host.modules.module import External, HostFunction, yields
 from triton_mutlint.host.modules.modules import FOLLOWED
 from triton_mutlint.host.state.core import STEPS, Activation, Take, TooLargeError
 from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.statements.exits import DEPTH, yields
+from triton_mutlint.host.statements.exits import DEPTH
 from triton_mutlint.host.statements.statements import Statements
 from triton_mutlint.host.values.groups import Arguments, Cell, bind, defaults, parameters
 from triton_mutlint.host.values.values import (

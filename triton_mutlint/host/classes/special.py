@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
-from triton_mutlint.host.classes.classes import Classes, accessor
+from triton_mutlint.host.classes.classes import Classes, accessor, role_of
 from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import body_scope
 from triton_mutlint.host.values.groups import Arguments, Cell
@@ -16,6 +16,7 @@ from triton_mutlint.host.values.values import (
     Attribute,
     CellId,
     ClassValue,
+    Partial,
     Thing,
     Value,
     constant,
@@ -133,6 +134,18 @@ class Special(Classes):
                 content = self.state.cell(cell)
                 if content is not None and (deep or content.owner is None or self.fields(content.owner)):
                     pending.extend((content.rest, content.source, *content.fields.values()))
+
+    def default_of(self, owner: ClassValue, name: str, node: ast.AST) -> Value | None:
+        """What a field holds that is not given: the class's value, or what `field(default_factory=…)` makes."""
+        member = self.class_member(owner, name)
+        made = [one for one in member.things if role_of(one)[0] == "field"] if member is not None else []
+        if member is None or not made:
+            return member
+        found = [replace(member, things=member.things - frozenset(made))]
+        for given in (dict(one.keywords) for one in made if isinstance(one, Partial)):
+            factory = given.get("default_factory")
+            found.append(given.get("default", UNSEEN) if factory is None else self.call(factory, Arguments(), node))
+        return join(*found)
 
     # ------------------------------------------------------------------ what the making of a class calls
 

@@ -13,7 +13,7 @@ from triton_mutlint.host.expressions.attributes import Elements
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.table import applied
-from triton_mutlint.host.values.groups import Cell, sequence
+from triton_mutlint.host.values.groups import Cell, sequence, told_text
 from triton_mutlint.host.values.values import (
     PLAIN,
     TENSOR,
@@ -26,7 +26,6 @@ from triton_mutlint.host.values.values import (
     is_callable,
     is_plain,
     join,
-    told_text,
     truth,
 )
 
