@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import lru_cache
 
 from triton_mutlint.host.calls.first_party import Invoking
-from triton_mutlint.host.classes.classes import role_of
 from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.groups import Arguments, Cell, bind, parameters, sequence
@@ -60,17 +59,12 @@ class Calling(Invoking):
             return join(made, self.not_known(thing(owner), arguments, node))
         return made
 
-    def fields(self, owner: ClassValue) -> list[str]:
-        """The fields that a class declares, those of its bases first."""
-        declared = [s for c in reversed(self.order(owner)) for s in c.node.body if isinstance(s, ast.AnnAssign)]
-        return list(dict.fromkeys(s.target.id for s in declared if isinstance(s.target, ast.Name)))
-
     def _fields_of(self, made: Value, owner: ClassValue, arguments: Arguments, node: ast.AST) -> None:
         """What a dataclass or a NamedTuple does with its arguments."""
         names = self.fields(owner)
         bound = bind(names, [], arguments)
         for i, name in enumerate(names):
-            value = bound.values.get(name) or self._default_of(owner, name, node)
+            value = bound.values.get(name) or self.default_of(owner, name, node)
             if value is not None:
                 self.state.change(made, name, value)
                 self.state.change(made, i, value)
@@ -78,18 +72,6 @@ class Calling(Invoking):
             if value is not None:
                 self.state.change(made, None, value)
         self.special(made, "__post_init__", (), node)
-
-    def _default_of(self, owner: ClassValue, name: str, node: ast.AST) -> Value | None:
-        """What a field holds that is not given: the class's value, or what `field(default_factory=…)` makes."""
-        member = self.class_member(owner, name)
-        made = [one for one in member.things if role_of(one)[0] == "field"] if member is not None else []
-        if member is None or not made:
-            return member
-        found = [replace(member, things=member.things - frozenset(made))]
-        for given in (dict(one.keywords) for one in made if isinstance(one, Partial)):
-            factory = given.get("default_factory")
-            found.append(given.get("default", UNSEEN) if factory is None else self.call(factory, Arguments(), node))
-        return join(*found)
 
     @staticmethod
     def _bind_all(owner: Value, member: Value) -> Value:

@@ -7,12 +7,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from triton_mutlint.host.modules.module import External, HostFunction
+from triton_mutlint.host.modules.module import External, HostFunction, yields
 from triton_mutlint.host.modules.modules import FOLLOWED
 from triton_mutlint.host.state.core import STEPS, Activation, Take, TooLargeError
 from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.statements.exits import DEPTH, yields
+from triton_mutlint.host.statements.exits import DEPTH
 from triton_mutlint.host.statements.statements import Statements
 from triton_mutlint.host.values.groups import Arguments, Cell, bind, defaults, parameters
 from triton_mutlint.host.values.values import (
@@ -88,7 +88,8 @@ class Invoking(Statements):
             return self.not_known(thing(function), Arguments(tuple(given.values())), node)
         frame = Frame(self.here.name, self.here.module.display, getattr(node, "lineno", 1))
         place = (function.module.display, function.node.lineno, function.node.col_offset)
-        call = (self.here.module.display, getattr(node, "lineno", 0), getattr(node, "col_offset", 0), *self.rounds)
+        at = (getattr(node, name, 0) for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"))
+        call = (self.here.module.display, *at, *self.rounds)  # `a.b().c()` has two calls that begin at one place
         chain = (*self.here.chain, call) if asked is None else ("generator", asked[0].made)
         library = function.module.display == FOLLOWED
         name = "<lambda>" if isinstance(function.node, ast.Lambda) else function.node.name

@@ -100,6 +100,11 @@ class Classes(NameLookup):
             self.orders[owner] = found
         return found
 
+    def fields(self, owner: ClassValue) -> list[str]:
+        """The fields that a class declares, those of its bases first."""
+        declared = [s for c in reversed(self.order(owner)) for s in c.node.body if isinstance(s, ast.AnnAssign)]
+        return list(dict.fromkeys(s.target.id for s in declared if isinstance(s.target, ast.Name)))
+
     def after(self, owner: Value, of: ClassValue) -> list[ClassValue]:
         """The classes that `super()` looks in, in a method of `of` on `owner`."""
         own = [content.owner for content in self.state.contents(owner) if content.owner is not None]

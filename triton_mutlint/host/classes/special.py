@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 
-from triton_mutlint.host.classes.classes import Classes, accessor
+from triton_mutlint.host.classes.classes import Classes, accessor, role_of
 from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import body_scope
 from triton_mutlint.host.values.groups import Arguments, Cell
@@ -15,6 +16,8 @@ from triton_mutlint.host.values.values import (
     Attribute,
     CellId,
     ClassValue,
+    Partial,
+    Thing,
     Value,
     constant,
     join,
@@ -54,7 +57,7 @@ class Special(Classes):
         It may call any other special method of theirs, any number of times, on any of them and of `beside`. They are
         those in containers, too, and with `deep` in objects.
         """
-        values = [value for value in given if value.cells or value.things]
+        values = [value for value in given if value.cells or any(map(_is_looked_into, value.things))]
         if not values:
             return
         for value in values:
@@ -63,7 +66,9 @@ class Special(Classes):
         found = list(self._objects(values, deep))
         if not found:
             return
-        others = picked(join(UNSEEN, *values, *beside, *(one for one, _ in found)))
+        told = (replace(value, things=frozenset(t for t in value.things if isinstance(t, ClassValue)))
+                for value in (*values, *beside))
+        others = picked(join(UNSEEN, *told, *(one for one, _ in found)))
         if certain and (len(found) == 1 or COMPARES.isdisjoint(certain)):  # of two that are compared, it asks one
             for one, _ in found:
                 self.special(one, certain, (others,), node)
@@ -102,7 +107,7 @@ class Special(Classes):
             self.implicit[owner] = [name for name in names if name.startswith("__") and name.endswith("__")
                                     and name not in _BY_SYNTAX]
         found = (self.class_member(owner, name) for name in self.implicit[owner])
-        return [member for member in found if member is not None and (member.things or member.cells)]
+        return [member for member in found if member is not None and self.is_called(member)]
 
     def owned(self, value: Value) -> Iterator[tuple[Value, ClassValue]]:
         """The first-party objects and classes among `value`, one by one, each with its class."""
@@ -121,13 +126,26 @@ class Special(Classes):
         while pending:
             value = pending.pop()
             yield from self.owned(value)
-            for item in (item for item in value.things if isinstance(item, Attribute)):  # `vars(x)`, `d.values()`
-                pending.extend((item.owner, self.state.elements(item.owner)))
+            for item in value.things:
+                if isinstance(item, Attribute) and _is_looked_into(item):
+                    pending.extend((item.owner, self.state.elements(item.owner)))
             for cell in value.cells - seen:
                 seen.add(cell)
                 content = self.state.cell(cell)
                 if content is not None and (deep or content.owner is None or self.fields(content.owner)):
                     pending.extend((content.rest, content.source, *content.fields.values()))
+
+    def default_of(self, owner: ClassValue, name: str, node: ast.AST) -> Value | None:
+        """What a field holds that is not given: the class's value, or what `field(default_factory=…)` makes."""
+        member = self.class_member(owner, name)
+        made = [one for one in member.things if role_of(one)[0] == "field"] if member is not None else []
+        if member is None or not made:
+            return member
+        found = [replace(member, things=member.things - frozenset(made))]
+        for given in (dict(one.keywords) for one in made if isinstance(one, Partial)):
+            factory = given.get("default_factory")
+            found.append(given.get("default", UNSEEN) if factory is None else self.call(factory, Arguments(), node))
+        return join(*found)
 
     # ------------------------------------------------------------------ what the making of a class calls
 
@@ -164,3 +182,9 @@ class Special(Classes):
                 self.special(Value(cells=member.cells), "__delete__", (one,), node)
                 for deleter in filter(None, (accessor(item, "deleter") for item in member.things)):
                     self.call(deleter, Arguments((one,)), node)
+
+
+def _is_looked_into(item: Thing) -> bool:
+    """Whether it is a class, or gives what an object or a dict holds: `vars(x)`, `d.values()`."""
+    return isinstance(item, ClassValue) or (
+        isinstance(item, Attribute) and item.name in ("__dict__", "items", "values", "keys"))

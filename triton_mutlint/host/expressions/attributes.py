@@ -11,7 +11,7 @@ from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.state.state import state_scope
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.table import applied
-from triton_mutlint.host.values.groups import CONTAINER_METHODS, KEYS, Arguments, Cell, sequence
+from triton_mutlint.host.values.groups import CONTAINER_METHODS, KEYS, Cell, sequence
 from triton_mutlint.host.values.values import (
     ON_GRID,
     PLAIN,
@@ -159,15 +159,13 @@ class Elements(Iteration):
         by_name = all(content.kind == "dict" for content in self.state.contents(owner))
         return picked(self.state.elements(owner)) if by_name else self.state.elements(owner)
 
-    def grid(self, grid: Value, node: ast.AST) -> None:
-        """A launch calls its grid, where that is a function."""
-        if grid.things:
-            self.call(grid, Arguments((UNSEEN,)), node)
-
     def _element(self, owner: Value, node: ast.Subscript, index: Value) -> Value:
-        got = self.special(owner, ("__getitem__", "__missing__"), (index,), node)
+        got = self.special(owner, "__getitem__", (index,), node)
         if got is not None:
-            return join(got, self._keyed(owner, index)) if len(owner.cells) > 1 or self.state.contents(owner) else got
+            return join(got, self._keyed(owner, index)) if len(owner.cells) > 1 else got
+        missing = self.special(owner, "__missing__", (index,), node)
+        if missing is not None:
+            return join(missing, self._keyed(owner, index))
         if isinstance(node.slice, ast.Slice):
             listed = self.state.listed(owner)
             bounds = [self.literal_bound(part) for part in (node.slice.lower, node.slice.upper, node.slice.step)]
@@ -176,16 +174,6 @@ class Elements(Iteration):
                 return self.make(node, sequence(listed[slice(*(value for _, value in bounds))], kind))
             return self.make(node, Cell(rest=self.state.elements(owner)))
         return self._keyed(owner, index)
-
-    @staticmethod
-    def literal_bound(node: ast.expr | None) -> tuple[bool, int | None]:
-        if node is None:
-            return True, None
-        try:
-            value = ast.literal_eval(node)
-        except ValueError:
-            return False, None
-        return isinstance(value, int), value if isinstance(value, int) else None
 
     def _indexed(self, tensor: Value, node: ast.expr, index: Value) -> Value:
         """A tensor indexed: a view by numbers and slices, a copy by tensors and lists."""

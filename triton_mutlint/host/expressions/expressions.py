@@ -9,7 +9,7 @@ from typing import Any
 from triton_mutlint.host.classes.special import TEXT
 from triton_mutlint.host.expressions.operators import Operators
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.groups import KEYS, Cell, defaults, sequence
+from triton_mutlint.host.values.groups import KEYS, Cell, defaults, sequence, told_text
 from triton_mutlint.host.values.values import (
     NONE,
     NOTHING,
@@ -23,7 +23,6 @@ from triton_mutlint.host.values.values import (
     join,
     present,
     thing,
-    told_text,
 )
 
 

@@ -12,6 +12,7 @@ from triton_mutlint.host.expressions.loops import Loops
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.values.groups import KEYS, Arguments, Cell
 from triton_mutlint.host.values.values import (
+    UNSEEN,
     ClassValue,
     FunctionValue,
     Thing,
@@ -68,6 +69,21 @@ class Iteration(Loops):
         every = join(Value(), *map(self.within, values))
         objects = frozenset(c for c in every.cells if (content := self.state.cell(c)) is not None and content.owner)
         return picked(replace(every, cells=objects))
+
+    @staticmethod
+    def literal_bound(node: ast.expr | None) -> tuple[bool, int | None]:
+        if node is None:
+            return True, None
+        try:
+            value = ast.literal_eval(node)
+        except ValueError:
+            return False, None
+        return isinstance(value, int), value if isinstance(value, int) else None
+
+    def grid(self, grid: Value, node: ast.AST) -> None:
+        """A launch calls its grid, where that is a function."""
+        if grid.things:
+            self.call(grid, Arguments((UNSEEN,)), node)
 
     # ------------------------------------------------------------------ comprehensions
 

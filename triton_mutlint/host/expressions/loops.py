@@ -200,7 +200,9 @@ class Loops(Special):
         size = len(given) if zipped.star is None else None
 
         def step(paced: Value) -> bool:
-            row = [paced if i == pace else picked(self.iterate(value, node)) for i, value in enumerate(given)]
+            row = [paced if i == pace else self.iterate(value, node) for i, value in enumerate(given)]
+            row = [picked(one) if self.runs_code(value) and i != pace else one
+                   for i, (one, value) in enumerate(zip(row, given, strict=True))]
             rest = Value() if size is not None else row[-1]
             return take(self.make(node, Cell(dict(enumerate(row)), rest, size, kind="tuple"), "row"))
 

@@ -13,7 +13,7 @@ from triton_mutlint.host.expressions.attributes import Elements
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.table import applied
-from triton_mutlint.host.values.groups import Cell, sequence
+from triton_mutlint.host.values.groups import Cell, sequence, told_text
 from triton_mutlint.host.values.values import (
     PLAIN,
     TENSOR,
@@ -26,7 +26,6 @@ from triton_mutlint.host.values.values import (
     is_callable,
     is_plain,
     join,
-    told_text,
     truth,
 )
 
@@ -95,6 +94,8 @@ class Operators(Elements):
         if key.constant is not None and all(c.kind == "dict" and c.has(key.constant[1]) for c in contents):
             return True
         listed = contents[0].in_order() if len(contents) == 1 else None
+        if key.among and key.among <= frozenset(map(told_text, listed or ())):
+            return True
         answers = {truth(self.compared(ast.Eq(), key, one) or PLAIN) for one in listed or ()}
         return True if True in answers else None if listed is None or None in answers else False
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from triton_mutlint.host.modules.changes import Rebinding, changed_paths, filled, given_fields, otherwise, stores
@@ -207,3 +207,16 @@ def imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Import]]:
     for alias in node.names:
         if alias.name != "*":
             yield alias.asname or alias.name, Import(node.module or "", alias.name, node.level)
+
+
+@lru_cache(maxsize=4096)
+def yields(function: HostFunction) -> bool:
+    """Whether calling a function makes a generator."""
+    pending: list[ast.AST] = list(function.body) if isinstance(function.body, list) else [function.body]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (ast.Yield, ast.YieldFrom)):
+            return True
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            pending.extend(ast.iter_child_nodes(node))
+    return False

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from triton_mutlint.config.registrar import Registrar, public_registrar
-from triton_mutlint.host.modules.module import Definition, External, HostModule
+from triton_mutlint.host.modules.module import Definition, External, HostModule, yields
 from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.registrations.things import (
     PASSED,
@@ -34,7 +34,6 @@ from triton_mutlint.host.registrations.torch_registering import TorchRegistering
 from triton_mutlint.host.state.core import Activation, Kernels, TooLargeError, World
 from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.statements.exits import yields
 from triton_mutlint.host.values.groups import Arguments, defaults
 from triton_mutlint.host.values.values import (
     UNSEEN,

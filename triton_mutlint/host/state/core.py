@@ -180,6 +180,7 @@ class Core:
     extended: Callable[[Value, Value, ast.AST], None]
     resume: Callable[[Resumed, ast.AST, Take], Value | None]
     is_generator: Callable[[CellId], bool]
+    is_called: Callable[[Value], bool]
     special: Callable[[Value, str | Iterable[str], tuple[Value, ...], ast.AST], Value | None]
     fields: Callable[[ClassValue], list[str]]
     repeated: Callable[[Callable[[], bool]], bool]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
 
 from triton_mutlint.host.expressions.expressions import Evaluating
-from triton_mutlint.host.modules.module import External, HostFunction
+from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.state.core import Activation, Take
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.groups import Arguments
+from triton_mutlint.host.values.groups import Arguments, told_number
 from triton_mutlint.host.values.values import (
     NONE,
     PLAIN,
@@ -203,12 +202,12 @@ class Exits(Evaluating):
         """
         outer, active, finished = self.here, self.active, [False]
         itself, start = Value(cells=frozenset([generator.made])), self.state.copy()
-        before = _count(start.element(itself, _BEGUN))
+        before = told_number(start.element(itself, _BEGUN))
         if before:
             self.state.change(itself, _PASSED, constant(0))
 
         def taken(value: Value) -> bool:
-            passed = _count(self.state.element(itself, _PASSED)) if before else None
+            passed = told_number(self.state.element(itself, _PASSED)) if before else None
             if passed is not None and passed < (before or 0):  # it gave this one already: all is as it is now
                 self.state.join(start)
                 self.state.change(itself, _PASSED, constant(passed + 1))
@@ -246,7 +245,7 @@ class Exits(Evaluating):
         content = self.state.cell(cell)
         assert content is not None, "the cell of a generator"
         begun, found, states = content.get(_BEGUN) or constant(0), [Value()], list[State]()
-        before = _count(begun)
+        before = told_number(begun)
         start, state = self.state.copy(), self.state
 
         def take(value: Value) -> bool:
@@ -269,12 +268,6 @@ class Exits(Evaluating):
         return join(*found) if before is not None else picked(join(*found))
 
 
-def _count(value: Value) -> int | None:
-    """A number that is known."""
-    known = value.constant[1] if value.constant is not None else None
-    return known if isinstance(known, int) else None
-
-
 def _stops_tracing(node: ast.expr) -> bool:
     """Whether tensors made in the `with` have memory, though torch traces what is around it."""
     return isinstance(node, ast.Call) and dotted(node.func)[-1:] in _UNTRACED
@@ -294,16 +287,3 @@ def either(one: State | None, other: State | None) -> State | None:
         return other if one is None else one
     one.join(other)
     return one
-
-
-@lru_cache(maxsize=4096)
-def yields(function: HostFunction) -> bool:
-    """Whether calling a function makes a generator."""
-    pending: list[ast.AST] = list(function.body) if isinstance(function.body, list) else [function.body]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, (ast.Yield, ast.YieldFrom)):
-            return True
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
-            pending.extend(ast.iter_child_nodes(node))
-    return False

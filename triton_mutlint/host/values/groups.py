@@ -190,3 +190,15 @@ def defaults(node: ast.arguments) -> dict[str, ast.expr]:
         if default is not None:
             found[argument.arg] = default
     return found
+
+
+def told_text(value: Value) -> str | None:
+    """The string that it is, where that is certain."""
+    known = value.constant[1] if value.constant is not None else None
+    return known if isinstance(known, str) else None
+
+
+def told_number(value: Value) -> int | None:
+    """A number that is known."""
+    known = value.constant[1] if value.constant is not None else None
+    return known if isinstance(known, int) else None

@@ -31,9 +31,6 @@ class Sort(IntFlag):
     NONE = 8  # None itself, where the code says so
 
 
-_NO_KIND = Sort(0)
-
-
 @hashed_once
 @dataclass(frozen=True)
 class Value:
@@ -46,7 +43,7 @@ class Value:
     may be, `things` what can be called. `constant` is (type, value) where only one value is possible.
     `wide` says that, as an index, it copies: a mask, or a tensor with dimensions. `some` says that it is not None.
     `mixed` says that on other paths it is something else than the arguments that it names.
-    `texts` are strings that it may be; kept for those that were `Written`. If a test said so, it is one of `among`.
+    `texts` are strings that it may be, kept if `Written`; if a test said so, it is one of `among`.
     """
 
     same: Names = NOTHING
@@ -56,7 +53,7 @@ class Value:
     cells: frozenset[CellId] = frozenset()
     things: frozenset[Thing] = frozenset()
     constant: tuple[type, object] | None = None
-    kind: Sort = _NO_KIND
+    kind: Sort = Sort(0)  # noqa: RUF009 - it is frozen
     wide: bool = False
     some: bool = False
     texts: frozenset[Written] = frozenset()
@@ -107,12 +104,6 @@ def told(value: Value) -> frozenset[Written]:
     if value.constant is not None and isinstance(value.constant[1], Written):
         return frozenset([value.constant[1]])
     return value.texts
-
-
-def told_text(value: Value) -> str | None:
-    """The string that it is, where that is certain."""
-    known = value.constant[1] if value.constant is not None else None
-    return known if isinstance(known, str) else None
 
 
 def weakened(value: Value) -> Value:
