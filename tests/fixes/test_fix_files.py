@@ -125,7 +125,7 @@ def test_a_file_that_changed_meanwhile_is_left_alone(document: Document, tmp_pat
     assert (tmp_path / "k.py").read_bytes() == b"theirs\n"
 
 
-@pytest.mark.parametrize("failing", ["fsync", "fdopen"])
+@pytest.mark.parametrize("failing", ["fsync", "fchmod"])
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(
     document: Document, failing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,7 +166,6 @@ def test_a_killed_process_leaves_the_old_file(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", script, str(path)], check=False)
     assert done.returncode == -signal.SIGKILL
     assert path.read_bytes() == b"old\n"
-    assert [p.name for p in tmp_path.iterdir()] == ["k.py"] or sys.platform != "linux"
 
 
 def test_the_diff_can_be_applied(tmp_path: Path) -> None:
