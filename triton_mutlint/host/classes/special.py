@@ -48,6 +48,9 @@ class Special(Classes):
                 if member is not None:
                     found.append(self.call(self.bound(one, member, node), Arguments(given), node))
                     break
+            else:
+                if self.is_open(owner):
+                    found.append(self.not_known(one, Arguments(given), node))
         return join(*found) if found else None
 
     def handed(self, given: Iterable[Value], node: ast.AST, *certain: str, beside: Iterable[Value] = (),

@@ -75,7 +75,8 @@ class Elements(Iteration):
                 member = self._own_member(base, name)
                 if member is not None:
                     return self.bound(owner.owner, member, node)
-            return thing(Attribute(owner.owner, "<base init>" if name == "__init__" else name))
+            is_plain_init = name == "__init__" and not self.is_open(owner.of)
+            return thing(Attribute(owner.owner, "<base init>" if is_plain_init else name))
         return attribute_of_any(owner, name)
 
     def _of_cell(self, one: Value, content: Cell, name: str, node: ast.AST) -> Value:

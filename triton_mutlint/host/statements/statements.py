@@ -144,6 +144,7 @@ class Statements(Exits):
     def _s_classdef(self, node: ast.ClassDef) -> State:
         self.here.captured = True
         made = ClassValue(self.here.module, node, self.closure)
+        self.hold_bases(made)
         self.hold_members(made, self.class_body(node))
         self.state.put(self.scope_of(node.name), node.name, thing(made))
         self.announced(made, node)
