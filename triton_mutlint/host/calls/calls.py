@@ -38,6 +38,9 @@ class Calling(Invoking):
 
     def instance(self, owner: ClassValue, arguments: Arguments, node: ast.AST) -> Value:
         """An object of a first-party class, after `__init__`, or what its own class makes of the call."""
+        for name, known in self.enum_members(owner).items():
+            if known.constant is not None and known.constant == (arguments.get(0) or UNSEEN).constant:
+                return self.enum_member(owner, name, known)
         made_by = self.metaclass(owner)
         called = self.class_member(made_by, "__call__") if made_by is not None else None
         if called is not None:

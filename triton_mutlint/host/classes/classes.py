@@ -138,9 +138,14 @@ class Classes(NameLookup):
             return self.call(function, Arguments((index,)), node)
         if not self.is_enum(owner):
             return None
-        known = {name: value for name, value in self.members(owner).items() if self.is_enum_member(value)}
+        known = self.enum_members(owner)
         asked = known.keys() if index.constant is None else known.keys() & {index.constant[1]}
         return join(*(self.enum_member(owner, name, known[name]) for name in asked or known))
+
+    def enum_members(self, owner: ClassValue) -> dict[str, Value]:
+        """The values of an enumeration by name; there are none of another class."""
+        held = self.members(owner).items() if self.is_enum(owner) else ()
+        return {name: value for name, value in held if self.is_enum_member(value)}
 
     @staticmethod
     def is_enum_member(value: Value) -> bool:

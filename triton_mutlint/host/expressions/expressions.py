@@ -9,7 +9,7 @@ from typing import Any
 from triton_mutlint.host.classes.special import TEXT
 from triton_mutlint.host.expressions.operators import Operators
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.groups import KEYS, Cell, defaults, sequence, told_text
+from triton_mutlint.host.values.groups import KEYS, Cell, defaults, sequence
 from triton_mutlint.host.values.values import (
     NONE,
     NOTHING,
@@ -99,10 +99,14 @@ class Evaluating(Operators):
         self.handed([value], node, *TEXT)
         if node.format_spec is not None:
             self.evaluate(node.format_spec)
+        elif value.constant is not None and node.conversion == -1:
+            return constant(str(value.constant[1]))
         return replace(PLAIN, carried=value.carried)
 
     def _joinedstr(self, node: ast.JoinedStr) -> Value:
         parts = [self.evaluate(part) for part in node.values]
+        if all(part.constant is not None for part in parts):
+            return constant("".join(str(part.constant[1]) for part in parts if part.constant is not None))
         return replace(PLAIN, carried=NOTHING.union(*(part.carried for part in parts)))
 
     # ------------------------------------------------------------------ choices
@@ -181,20 +185,21 @@ class Evaluating(Operators):
         other = self.evaluate(right) if isinstance(right, (ast.Name, ast.Constant)) else Value()
         if isinstance(op, (ast.Is, ast.IsNot)):
             apart, shared = isinstance(op, ast.IsNot) is holds, value.same & other.same
-            if not apart or not value.mixed or other.mixed or not shared:
+            if not apart or other.mixed or not shared:
                 return value
             return replace(value, same=value.same - shared, unsure=value.unsure | shared)  # or a view of it
         found = [other] if isinstance(op, (ast.Eq, ast.NotEq)) else self.in_order(other, right)
         if isinstance(right, (ast.Tuple, ast.List, ast.Set)):
             found = [constant(getattr(one, "value", None)) for one in right.elts]
-        texts = frozenset(filter(None, map(told_text, found or ())))
-        if not is_plain(value) or value.constant is not None or len(texts) != len(set(found or ())) or not texts:
+        told = frozenset(one.constant[1] for one in found or () if one.constant is not None)
+        if not is_plain(value) or value.constant is not None or len(told) != len(set(found or ())) or not told:
             return value
         if isinstance(op, (ast.In, ast.Eq)) is holds:
-            left = value.among & texts if value.among else texts
+            left = value.among & told if value.among else told
         else:
-            left = value.among - texts
-        return constant(*left) if len(left) == 1 else replace(value, among=left)
+            left = value.among - told
+        sure = len(left) == 1 and all(isinstance(one, str) for one in left)  # 1 may be True
+        return constant(*left) if sure else replace(value, among=left)
 
     # ------------------------------------------------------------------ containers
 

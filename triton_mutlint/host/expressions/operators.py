@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,7 +14,7 @@ from triton_mutlint.host.expressions.attributes import Elements
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.table import applied
-from triton_mutlint.host.values.groups import Cell, sequence, told_text
+from triton_mutlint.host.values.groups import Cell, sequence
 from triton_mutlint.host.values.values import (
     PLAIN,
     TENSOR,
@@ -21,11 +22,13 @@ from triton_mutlint.host.values.values import (
     ClassValue,
     FunctionValue,
     Sort,
+    Thing,
     Value,
     constant,
     is_callable,
     is_plain,
     join,
+    thing,
     truth,
 )
 
@@ -41,6 +44,10 @@ OPERATORS: dict[type, Callable[..., Any]] = {
 _SWAPPED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "ne": "eq", "eq": "eq"}
 _ORDER = ("lt", "gt", "le", "ge")
 _DECLINED = External("builtins.NotImplemented")
+_AUTO = thing(External("enum.auto()"))  # another value for each member
+_SHORT = {"half": "float16", "float": "float32", "double": "float64", "short": "int16", "int": "int32", "long": "int64",
+          "cfloat": "complex64", "cdouble": "complex128"}  # names of dtypes, for others
+_DTYPE = re.compile(r"torch\.(?:bool|(?:u?int|b?float|complex)\d+\w*)")
 _GROW = (ast.Pow, ast.LShift)
 _NUMBERS = (int, float, bool)
 _LARGE = 1 << 64  # of numbers that are folded
@@ -94,7 +101,7 @@ class Operators(Elements):
         if key.constant is not None and all(c.kind == "dict" and c.has(key.constant[1]) for c in contents):
             return True
         listed = contents[0].in_order() if len(contents) == 1 else None
-        if key.among and key.among <= frozenset(map(told_text, listed or ())):
+        if key.among and key.among <= {one.constant[1] for one in listed or () if one.constant is not None}:
             return True
         answers = {truth(self.compared(ast.Eq(), key, one) or PLAIN) for one in listed or ()}
         return True if True in answers else None if listed is None or None in answers else False
@@ -112,7 +119,7 @@ class Operators(Elements):
             return constant((left.constant == right.constant) is isinstance(op, ast.Is)) if known else None
         if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
             same = self._same_object(left, right, isinstance(op, (ast.Eq, ast.NotEq)))
-            if same is None and left.among and told_text(right) is not None and told_text(right) not in left.among:
+            if same is None and left.among and right.constant is not None and right.constant[1] not in left.among:
                 same = False
             return _folded(op, left, right) if same is None else constant(same is isinstance(op, (ast.Is, ast.Eq)))
         return _folded(op, left, right)
@@ -126,6 +133,8 @@ class Operators(Elements):
             return None
         if left.things and right.things:
             (one,), (other,) = left.things, right.things
+            if (first := _dtype(one)) and (second := _dtype(other)):
+                return first == second
             if is_callable(left) and is_callable(right) and getattr(one, "node", 0) is not getattr(other, "node", 1):
                 return False
             fixed = isinstance(one, (External, ClassValue, FunctionValue)) and getattr(one, "scope", None) is None
@@ -134,7 +143,7 @@ class Operators(Elements):
         enumerated = all(content.owner is not None and self.is_enum(content.owner) for content in contents)
         if left == right and not contents[0].many and (enumerated or not by_value):
             return True
-        values = [content.get("value") or UNSEEN for content in contents]
+        values = [content.get("name" if content.get("value") == _AUTO else "value") or UNSEEN for content in contents]
         told = enumerated and all(value.constant is not None for value in values)
         return False if told and len({value.constant for value in values}) > 1 else None
 
@@ -207,6 +216,13 @@ def method_name(op: ast.AST) -> str:
     """The name of an operator in those of its special methods."""
     function = OPERATORS.get(type(op))
     return function.__name__.strip("_") if function is not None else ""
+
+
+def _dtype(one: Thing) -> str:
+    """The full name of a dtype of torch, if it is one."""
+    top, _, name = one.name.partition(".") if isinstance(one, External) else ("", "", "")
+    full = f"{top}.{_SHORT.get(name, name)}"
+    return full if _DTYPE.fullmatch(full) else ""
 
 
 def _folded(op: ast.operator | ast.cmpop, left: Value, right: Value) -> Value | None:
