@@ -53,7 +53,8 @@ class Classes(NameLookup):
 
     def _own_member(self, owner: ClassValue, name: str) -> Value | None:
         value = self.members(owner).get(name)
-        if value is None or self.state.importing or not self.world.modules.is_field_given(name):
+        fixed = self.state.importing or name in self.enum_members(owner)
+        if value is None or fixed or not self.world.modules.is_field_given(name):
             return value and self.as_member(owner, value)
         return self.as_member(owner, replace(value, constant=None))
 

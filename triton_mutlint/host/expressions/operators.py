@@ -7,6 +7,7 @@ import operator
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from triton_mutlint.host.classes.special import TEXT
@@ -63,9 +64,9 @@ class Operators(Elements):
             held = self._holds(values[1], values[0]) if isinstance(node.ops[0], (ast.In, ast.NotIn)) else None
             if held is not None:
                 return constant(held is isinstance(node.ops[0], ast.In))
-            folded = self.compared(node.ops[0], values[0], values[1])
-            if folded is not None:
-                return folded
+            known = self.compared(node.ops[0], values[0], values[1])
+            if known is not None:
+                return known
         found = [got for op, one, other in zip(node.ops, values, values[1:], strict=False)
                  if (got := self.compared_by(op, one, other, node)) is not None]
         result = _result(values)
@@ -119,10 +120,31 @@ class Operators(Elements):
             return constant((left.constant == right.constant) is isinstance(op, ast.Is)) if known else None
         if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
             same = self._same_object(left, right, isinstance(op, (ast.Eq, ast.NotEq)))
-            if same is None and left.among and right.constant is not None and right.constant[1] not in left.among:
-                same = False
-            return _folded(op, left, right) if same is None else constant(same is isinstance(op, (ast.Is, ast.Eq)))
-        return _folded(op, left, right)
+            if same is None and left.among and right.constant is not None:
+                same = False if right.constant[1] not in left.among else True if len(left.among) == 1 else None
+            return folded(op, left, right) if same is None else constant(same is isinstance(op, (ast.Is, ast.Eq)))
+        return folded(op, left, right)
+
+    def compared_so(self, op: ast.cmpop, value: Value, right: ast.expr, holds: bool) -> Value:
+        """A value of which it is known how it compares with another: one of some strings, or not the argument."""
+        other = self.evaluate(right) if isinstance(right, (ast.Name, ast.Constant)) else Value()
+        if isinstance(op, (ast.Is, ast.IsNot)):
+            apart, shared = isinstance(op, ast.IsNot) is holds, value.same & other.same
+            if not apart or other.mixed or not shared:
+                return value
+            return replace(value, same=value.same - shared, unsure=value.unsure | shared)  # or a view of it
+        found = [other] if isinstance(op, (ast.Eq, ast.NotEq)) else self.in_order(other, right)
+        if isinstance(right, (ast.Tuple, ast.List, ast.Set)):
+            found = [constant(getattr(one, "value", None)) for one in right.elts]
+        told = frozenset(one.constant[1] for one in found or () if one.constant is not None)
+        if not is_plain(value) or value.constant is not None or len(told) != len(set(found or ())) or not told:
+            return value
+        if isinstance(op, (ast.In, ast.Eq)) is holds:
+            left = value.among & told if value.among else told
+        else:
+            left = value.among - told
+        sure = len(left) == 1 and all(isinstance(one, str) for one in left)  # 1 may be True
+        return constant(*left) if sure else replace(value, among=left)
 
     def _same_object(self, left: Value, right: Value, by_value: bool) -> bool | None:
         """Whether two values are one object, or are equal, where that is certain."""
@@ -155,9 +177,9 @@ class Operators(Elements):
 
     def binary(self, node: ast.BinOp, left: Value, right: Value) -> Value:
         """What a binary operator gives."""
-        folded = _folded(node.op, left, right)
-        if folded is not None:
-            return folded
+        known = folded(node.op, left, right)
+        if known is not None:
+            return known
         got = self.operated(node.op, left, right, node)
         if got is not None:
             return got
@@ -225,7 +247,7 @@ def _dtype(one: Thing) -> str:
     return full if _DTYPE.fullmatch(full) else ""
 
 
-def _folded(op: ast.operator | ast.cmpop, left: Value, right: Value) -> Value | None:
+def folded(op: ast.operator | ast.cmpop, left: Value, right: Value) -> Value | None:
     """The constant that two constants give, where it is cheap and certain."""
     function = OPERATORS.get(type(op))
     if function is None or left.constant is None or right.constant is None or isinstance(op, _GROW):
@@ -248,3 +270,20 @@ def _result(values: list[Value]) -> Value:
     if any(v.kind & Sort.TENSOR or v.same or v.maybe or v.unsure for v in values):
         return TENSOR
     return PLAIN if all(map(is_plain, values)) else Value(kind=Sort.PLAIN | Sort.OTHER)
+
+def question(test: ast.expr) -> tuple[str, str, bool]:
+    """The name that a test is about, what it asks of it, and which answer it holds for; no name where it is another."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        name, about, yes = question(test.operand)
+        return name, about, not yes
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], (ast.Is, ast.IsNot)):
+        left, right = test.left, test.comparators[0]
+        none = isinstance(left, ast.Name) and isinstance(right, ast.Constant) and right.value is None
+        return left.id if none and isinstance(left, ast.Name) else "", "is None", isinstance(test.ops[0], ast.Is)
+    return test.id if isinstance(test, ast.Name) else "", "", True
+
+@lru_cache(maxsize=2048)
+def as_branches(node: ast.Assign, value: ast.IfExp) -> ast.If:
+    """`target = a if test else b` as an `if` statement."""
+    one, other = (ast.copy_location(ast.Assign(node.targets, part), node) for part in (value.body, value.orelse))
+    return ast.copy_location(ast.If(value.test, [one], [other]), node)
