@@ -135,7 +135,7 @@ class Operators(Elements):
             return replace(value, same=value.same - shared, unsure=value.unsure | shared)  # or a view of it
         found = [other] if isinstance(op, (ast.Eq, ast.NotEq)) else self.in_order(other, right)
         if isinstance(right, (ast.Tuple, ast.List, ast.Set)):
-            found = [constant(getattr(one, "value", None)) for one in right.elts]
+            found = [constant(one.value) if isinstance(one, ast.Constant) else Value() for one in right.elts]
         told = frozenset(one.constant[1] for one in found or () if one.constant is not None)
         if not is_plain(value) or value.constant is not None or len(told) != len(set(found or ())) or not told:
             return value
