@@ -69,7 +69,8 @@ class Operators(Elements):
                 return known
         found = [got for op, one, other in zip(node.ops, values, values[1:], strict=False)
                  if (got := self.compared_by(op, one, other, node)) is not None]
-        result = _result(values)
+        flag = all(isinstance(op, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for op in node.ops)
+        result = PLAIN if flag else _result(values)
         return join(result, *found) if found else replace(result, wide=bool(result.kind & Sort.TENSOR))
 
     def compared_by(self, op: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Value | None:
