@@ -133,8 +133,9 @@ class State:
     def put(self, scope: ScopeId, name: str, value: Value) -> None:
         self.names[scope] = {**self.names.get(scope, {}), name: value}
         self.taken.pop(scope, None)
-        if scope in self.parts:
-            self.parts[scope] = {key: held for key, held in self.parts[scope].items() if name not in (key[0], key[2])}
+        gone = [key for key in self.parts.get(scope, ()) if name in (key[0], key[2])]
+        if gone:
+            self.parts[scope] = {key: held for key, held in self.parts[scope].items() if key not in gone}
         self.kept |= scope[0] in ("module", "class") or (outlives_call(scope) and not self.importing)
         if self.bound is not None and scope[0] in ("module", "class"):
             self.bound.append((scope, name, value))
