@@ -173,3 +173,10 @@ def test_every_file_that_the_map_names_is_there() -> None:
         missing += [one for one in named if not (ROOT / one).exists() and not (PACKAGE / one).exists()
                     and not any(list(room.rglob(one)) for room in rooms)]
     assert missing == []
+
+
+def test_the_map_lists_the_rooms_from_the_ground_up() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = text.partition("| room | what is in it |")[2].partition("\n\n")[0]
+    listed = [name for line in table.splitlines()[2:] for name in re.findall(r"`(\w+)/`", line.split("|")[1])]
+    assert listed == [name for name in ROOMS if name not in ("ground", "top")]

@@ -71,3 +71,7 @@ MODES = [{"MODE": str(mode), "FLAG": flag} for mode in range(4) for flag in ("0"
 def test_the_shortest_true_statement(every: list[dict[str, str]], writes: Callable[[dict[str, str]], bool],
                                      expected: tuple[str, ...]) -> None:
     assert condition([v for v in every if writes(v)], [v for v in every if not writes(v)], complete=True) == expected
+
+
+def test_a_tensor_that_may_be_left_out_is_told_from_none_whatever_its_type_is() -> None:
+    assert condition([{"h": "*fp32"}], [{"h": "None"}], complete=True) == ("h!=None",)

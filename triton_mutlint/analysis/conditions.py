@@ -86,7 +86,7 @@ def _values(choice: Choice, names: Sequence[str]) -> tuple[str, ...]:
 
 def _text(name: str, values: Sequence[str], known: set[str]) -> str:
     lacking = known.difference(values)
-    if len(values) > 2 and len(lacking) == 1:
+    if lacking == {"None"} or (len(values) > 2 and len(lacking) == 1):
         return f"{name}!={lacking.pop()}"
     rest = len(values) - _LISTED
     return f"{name}={' | '.join(values[:_LISTED])}" + (f" | {rest} more" if rest > 0 else "")

@@ -38,7 +38,12 @@ _EITHER = frozenset({"min", "max"})
 _SEES_ALL = frozenset({"exec", "eval", "vars", "locals", "globals", "__import__", "compile"})
 _PURE = frozenset({"min", "max", "abs", "int", "float", "str", "round", "len"})
 _SHORT, _LONG = (str, int, float, bool, type(None)), 256  # constants that functions run on, and how long these are
-_SHARES = frozenset({"memoryview", "bytearray", "super", "type"})  # and what gives something of another kind
+# What gives something plain, and neither keeps nor changes what it is given.
+_PLAIN = frozenset({
+    "abs", "all", "any", "ascii", "bin", "breakpoint", "bytes", "callable", "chr", "complex", "dir", "divmod", "exit",
+    "float", "format", "hash", "hex", "id", "input", "int", "issubclass", "oct", "open", "ord", "pow", "quit", "repr",
+    "round", "slice", "str",
+})  # fmt: skip
 
 
 # The special methods that a builtin calls beside that of its name: the first that there is.
@@ -93,9 +98,9 @@ class Builtins(Containers):
             return self.make(node, Cell({"args": given}, join(*arguments), kind="object"))
         if name in _SEES_ALL:
             return self._sees_all(arguments, node)
-        if found is None or name in _SHARES:
+        if name not in _PLAIN:
             return self.not_known(UNSEEN, arguments, node)
-        for value in arguments:  # any other gives something plain, and neither keeps nor changes what it is given
+        for value in arguments:
             if value.cells:
                 self.iterate(value, node)
         return replace(PLAIN, carried=NOTHING.union(*(self.within(value).carried for value in arguments)))

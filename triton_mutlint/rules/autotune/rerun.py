@@ -165,9 +165,12 @@ class _Memory:
 
 
 def _value(op: Op) -> int | None:
-    """What an op stores, which stands after the address; None for asm and calls."""
+    """What an op stores: its first operand but for the address; None for asm and calls."""
     info = lookup(op.name)
-    return op.operands[1] if info is not None and info.touches_memory and len(op.operands) > 1 else None
+    if info is None or not info.touches_memory:
+        return None
+    addresses = {*info.reads, *info.writes, *info.atomics}
+    return next((value for index, value in enumerate(op.operands) if index not in addresses), None)
 
 
 def _kind(op: Op) -> str:
