@@ -38,6 +38,9 @@ class Calling(Invoking):
 
     def instance(self, owner: ClassValue, arguments: Arguments, node: ast.AST) -> Value:
         """An object of a first-party class, after `__init__`, or what its own class makes of the call."""
+        for name, known in self.enum_members(owner).items():
+            if known.constant is not None and known.constant == (arguments.get(0) or UNSEEN).constant:
+                return self.enum_member(owner, name, known)
         made_by = self.metaclass(owner)
         called = self.class_member(made_by, "__call__") if made_by is not None else None
         if called is not None:
@@ -47,18 +50,16 @@ class Calling(Invoking):
     def made(self, owner: ClassValue, arguments: Arguments, node: ast.AST) -> Value:
         """What `type.__call__` gives."""
         made = self.make(node, Cell(owner=owner, kind="object"), "object")
-        init = self.class_member(owner, "__init__")
-        new = self.class_member(owner, "__new__")
+        init, new = self.class_member(owner, "__init__"), self.class_member(owner, "__new__")
         if new is not None:
             made = join(made, self.call(new, arguments.before(thing(owner)), node))
         if init is not None:
             self.call(self._bind_all(made, init), arguments, node)
         elif new is None:
             self._fields_of(made, owner, arguments, node)
-        if (init is None or new is None) and self.is_open(owner):
-            return join(made, self.not_known(made, arguments, node))
-        if owner.node.keywords and self.metaclass(owner) is None:  # or what `__init_subclass__` takes
-            return join(made, self.not_known(thing(owner), arguments, node))
+        takes_more = owner.node.keywords and self.metaclass(owner) is None  # or `__init_subclass__` does
+        if takes_more or ((init is None or new is None) and self.is_open(owner)):
+            return join(made, self.not_known(join(made, thing(owner)), arguments, node))
         return made
 
     def _fields_of(self, made: Value, owner: ClassValue, arguments: Arguments, node: ast.AST) -> None:

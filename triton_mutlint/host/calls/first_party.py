@@ -123,6 +123,7 @@ class Invoking(Statements):
             self.here = outer
             if not inner.captured:
                 self.state.names.pop(inner.scope, None)
+                self.state.parts.pop(inner.scope, None)
 
     def run(self, inner: Activation) -> Value:
         """Interpret the body of `self.here` until its recursive calls add nothing; the state becomes that after it."""

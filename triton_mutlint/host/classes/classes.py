@@ -54,7 +54,8 @@ class Classes(NameLookup):
 
     def _own_member(self, owner: ClassValue, name: str) -> Value | None:
         value = self.members(owner).get(name)
-        if value is None or self.state.importing or not self.world.modules.is_field_given(name):
+        fixed = self.state.importing or name in self.enum_members(owner)
+        if value is None or fixed or not self.world.modules.is_field_given(name):
             return value and self.as_member(owner, value)
         return self.as_member(owner, replace(value, constant=None))
 
@@ -139,9 +140,14 @@ class Classes(NameLookup):
             return self.call(function, Arguments((index,)), node)
         if not self.is_enum(owner):
             return None
-        known = {name: value for name, value in self.members(owner).items() if self.is_enum_member(value)}
+        known = self.enum_members(owner)
         asked = known.keys() if index.constant is None else known.keys() & {index.constant[1]}
         return join(*(self.enum_member(owner, name, known[name]) for name in asked or known))
+
+    def enum_members(self, owner: ClassValue) -> dict[str, Value]:
+        """The values of an enumeration by name; there are none of another class."""
+        held = self.members(owner).items() if self.is_enum(owner) else ()
+        return {name: value for name, value in held if self.is_enum_member(value)}
 
     @staticmethod
     def is_enum_member(value: Value) -> bool:
@@ -177,13 +183,6 @@ class Classes(NameLookup):
         inner = [base.value if isinstance(base, ast.Subscript | ast.Starred) else base for base in node.bases]
         return [self.state.elements(self.evaluate(one)) if isinstance(base, ast.Starred) else self.evaluate(one)
                 for base, one in zip(node.bases, inner, strict=True)]
-
-    def hold_bases(self, made: ClassValue) -> None:
-        """Keep what stands as bases of a class that is made here; made again, it may have these, too."""
-        new, known = self.evaluated_bases(made.node), self.world.shared.bases.get(id(made.node))
-        found = [join(*pair) for pair in zip(new, known or new, strict=True)]
-        self.world.shared.bases[id(made.node)] = found
-        self.orders.clear()
 
     # ------------------------------------------------------------------ members as they are given
 

@@ -152,6 +152,13 @@ class Special(Classes):
 
     # ------------------------------------------------------------------ what the making of a class calls
 
+    def hold_bases(self, made: ClassValue) -> None:
+        """Keep what stands as bases of a class that is made here; made again, it may have these, too."""
+        new, known = self.evaluated_bases(made.node), self.world.shared.bases.get(id(made.node))
+        found = [join(*pair) for pair in zip(new, known or new, strict=True)]
+        self.world.shared.bases[id(made.node)] = found
+        self.orders.clear()
+
     def hold_members(self, made: ClassValue, bound: Mapping[str, Value]) -> None:
         """Keep what the body of a class in a function bound; run again, its names may have these values, too."""
         scope = body_scope(made)

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from triton_mutlint.host.classes.special import TEXT
-from triton_mutlint.host.expressions.operators import Operators
+from triton_mutlint.host.expressions.operators import Operators, question
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.groups import KEYS, Cell, defaults, sequence, told_text
+from triton_mutlint.host.values.groups import KEYS, Cell, defaults, sequence
 from triton_mutlint.host.values.values import (
     NONE,
     NOTHING,
@@ -19,7 +19,6 @@ from triton_mutlint.host.values.values import (
     Resumed,
     Value,
     constant,
-    is_plain,
     join,
     present,
     thing,
@@ -99,10 +98,14 @@ class Evaluating(Operators):
         self.handed([value], node, *TEXT)
         if node.format_spec is not None:
             self.evaluate(node.format_spec)
+        elif value.constant is not None and node.conversion == -1:
+            return constant(str(value.constant[1]))
         return replace(PLAIN, carried=value.carried)
 
     def _joinedstr(self, node: ast.JoinedStr) -> Value:
         parts = [self.evaluate(part) for part in node.values]
+        if all(part.constant is not None for part in parts):
+            return constant("".join(str(part.constant[1]) for part in parts if part.constant is not None))
         return replace(PLAIN, carried=NOTHING.union(*(part.carried for part in parts)))
 
     # ------------------------------------------------------------------ choices
@@ -148,7 +151,13 @@ class Evaluating(Operators):
         return holds, fails
 
     def assume(self, test: ast.expr, holds: bool) -> None:
-        """Narrow names to what `test` says of them (`x is None`, `not x is None`, `isinstance(x, T)`)."""
+        """Narrow names to what `test` tells of them (`x is None`, `not x is None`, `isinstance(x, T)`)."""
+        scope, (name, about, yes) = self.here.scope, question(test)
+        told = {other: parts[yes is not holds] for (one, asked, other), parts in self.state.parts.get(scope, {}).items()
+                if (one, asked) == (name, about) and other}
+        if told:
+            self.state.names[scope] = {**self.state.names[scope], **told}
+            self.state.taken.pop(scope, None)
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             self.assume(test.operand, not holds)
         elif isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) is holds:
@@ -164,37 +173,17 @@ class Evaluating(Operators):
         elif isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.left, ast.Name):
             right = test.comparators[0]
             none = isinstance(right, ast.Constant) and right.value is None
-            told = isinstance(test.ops[0], ast.Is if holds else ast.IsNot)
+            is_none = isinstance(test.ops[0], ast.Is if holds else ast.IsNot)
             value = self.state.get(self.here.scope, test.left.id)
             if value is None:
                 return
             if none and isinstance(test.ops[0], (ast.Is, ast.IsNot)):
-                self.state.put(self.here.scope, test.left.id, constant(None) if told else present(value))
+                self.state.put(self.here.scope, test.left.id, constant(None) if is_none else present(value))
             elif isinstance(right, (ast.Name, ast.Constant, ast.Tuple, ast.List, ast.Set)):
-                said = self._compared_so(test.ops[0], value, right, holds)
+                said = self.compared_so(test.ops[0], value, right, holds)
                 self.state.put(self.here.scope, test.left.id, said)
         elif holds and isinstance(test, ast.Name) and (value := self.state.get(self.here.scope, test.id)) is not None:
             self.state.put(self.here.scope, test.id, present(value))
-
-    def _compared_so(self, op: ast.cmpop, value: Value, right: ast.expr, holds: bool) -> Value:
-        """A value of which it is known how it compares with another: one of some strings, or not the argument."""
-        other = self.evaluate(right) if isinstance(right, (ast.Name, ast.Constant)) else Value()
-        if isinstance(op, (ast.Is, ast.IsNot)):
-            apart, shared = isinstance(op, ast.IsNot) is holds, value.same & other.same
-            if not apart or not value.mixed or other.mixed or not shared:
-                return value
-            return replace(value, same=value.same - shared, unsure=value.unsure | shared)  # or a view of it
-        found = [other] if isinstance(op, (ast.Eq, ast.NotEq)) else self.in_order(other, right)
-        if isinstance(right, (ast.Tuple, ast.List, ast.Set)):
-            found = [constant(getattr(one, "value", None)) for one in right.elts]
-        texts = frozenset(filter(None, map(told_text, found or ())))
-        if not is_plain(value) or value.constant is not None or len(texts) != len(set(found or ())) or not texts:
-            return value
-        if isinstance(op, (ast.In, ast.Eq)) is holds:
-            left = value.among & texts if value.among else texts
-        else:
-            left = value.among - texts
-        return constant(*left) if len(left) == 1 else replace(value, among=left)
 
     # ------------------------------------------------------------------ containers
 

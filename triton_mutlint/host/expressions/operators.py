@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from triton_mutlint.host.classes.special import TEXT
@@ -13,7 +15,7 @@ from triton_mutlint.host.expressions.attributes import Elements
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.table import applied
-from triton_mutlint.host.values.groups import Cell, sequence, told_text
+from triton_mutlint.host.values.groups import Cell, sequence
 from triton_mutlint.host.values.values import (
     PLAIN,
     TENSOR,
@@ -21,11 +23,13 @@ from triton_mutlint.host.values.values import (
     ClassValue,
     FunctionValue,
     Sort,
+    Thing,
     Value,
     constant,
     is_callable,
     is_plain,
     join,
+    thing,
     truth,
 )
 
@@ -41,6 +45,10 @@ OPERATORS: dict[type, Callable[..., Any]] = {
 _SWAPPED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "ne": "eq", "eq": "eq"}
 _ORDER = ("lt", "gt", "le", "ge")
 _DECLINED = External("builtins.NotImplemented")
+_AUTO = thing(External("enum.auto()"))  # another value for each member
+_SHORT = {"half": "float16", "float": "float32", "double": "float64", "short": "int16", "int": "int32", "long": "int64",
+          "cfloat": "complex64", "cdouble": "complex128"}  # names of dtypes, for others
+_DTYPE = re.compile(r"torch\.(?:bool|(?:u?int|b?float|complex)\d+\w*)")
 _GROW = (ast.Pow, ast.LShift)
 _NUMBERS = (int, float, bool)
 _LARGE = 1 << 64  # of numbers that are folded
@@ -56,12 +64,13 @@ class Operators(Elements):
             held = self._holds(values[1], values[0]) if isinstance(node.ops[0], (ast.In, ast.NotIn)) else None
             if held is not None:
                 return constant(held is isinstance(node.ops[0], ast.In))
-            folded = self.compared(node.ops[0], values[0], values[1])
-            if folded is not None:
-                return folded
+            known = self.compared(node.ops[0], values[0], values[1])
+            if known is not None:
+                return known
         found = [got for op, one, other in zip(node.ops, values, values[1:], strict=False)
                  if (got := self.compared_by(op, one, other, node)) is not None]
-        result = _result(values)
+        flag = all(isinstance(op, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for op in node.ops)
+        result = PLAIN if flag else _result(values)
         return join(result, *found) if found else replace(result, wide=bool(result.kind & Sort.TENSOR))
 
     def compared_by(self, op: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Value | None:
@@ -94,7 +103,7 @@ class Operators(Elements):
         if key.constant is not None and all(c.kind == "dict" and c.has(key.constant[1]) for c in contents):
             return True
         listed = contents[0].in_order() if len(contents) == 1 else None
-        if key.among and key.among <= frozenset(map(told_text, listed or ())):
+        if key.among and key.among <= {one.constant[1] for one in listed or () if one.constant is not None}:
             return True
         answers = {truth(self.compared(ast.Eq(), key, one) or PLAIN) for one in listed or ()}
         return True if True in answers else None if listed is None or None in answers else False
@@ -112,10 +121,31 @@ class Operators(Elements):
             return constant((left.constant == right.constant) is isinstance(op, ast.Is)) if known else None
         if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
             same = self._same_object(left, right, isinstance(op, (ast.Eq, ast.NotEq)))
-            if same is None and left.among and told_text(right) is not None and told_text(right) not in left.among:
-                same = False
-            return _folded(op, left, right) if same is None else constant(same is isinstance(op, (ast.Is, ast.Eq)))
-        return _folded(op, left, right)
+            if same is None and left.among and right.constant is not None:
+                same = False if right.constant[1] not in left.among else True if len(left.among) == 1 else None
+            return folded(op, left, right) if same is None else constant(same is isinstance(op, (ast.Is, ast.Eq)))
+        return folded(op, left, right)
+
+    def compared_so(self, op: ast.cmpop, value: Value, right: ast.expr, holds: bool) -> Value:
+        """A value of which it is known how it compares with another: one of some strings, or not the argument."""
+        other = self.evaluate(right) if isinstance(right, (ast.Name, ast.Constant)) else Value()
+        if isinstance(op, (ast.Is, ast.IsNot)):
+            apart, shared = isinstance(op, ast.IsNot) is holds, value.same & other.same
+            if not apart or other.mixed or not shared:
+                return value
+            return replace(value, same=value.same - shared, unsure=value.unsure | shared)  # or a view of it
+        found = [other] if isinstance(op, (ast.Eq, ast.NotEq)) else self.in_order(other, right)
+        if isinstance(right, (ast.Tuple, ast.List, ast.Set)):
+            found = [constant(one.value) if isinstance(one, ast.Constant) else Value() for one in right.elts]
+        told = frozenset(one.constant[1] for one in found or () if one.constant is not None)
+        if not is_plain(value) or value.constant is not None or len(told) != len(set(found or ())) or not told:
+            return value
+        if isinstance(op, (ast.In, ast.Eq)) is holds:
+            left = value.among & told if value.among else told
+        else:
+            left = value.among - told
+        sure = len(left) == 1 and all(isinstance(one, str) for one in left)  # 1 may be True
+        return constant(*left) if sure else replace(value, among=left)
 
     def _same_object(self, left: Value, right: Value, by_value: bool) -> bool | None:
         """Whether two values are one object, or are equal, where that is certain."""
@@ -126,6 +156,8 @@ class Operators(Elements):
             return None
         if left.things and right.things:
             (one,), (other,) = left.things, right.things
+            if (first := _dtype(one)) and (second := _dtype(other)):
+                return first == second
             if is_callable(left) and is_callable(right) and getattr(one, "node", 0) is not getattr(other, "node", 1):
                 return False
             fixed = isinstance(one, (External, ClassValue, FunctionValue)) and getattr(one, "scope", None) is None
@@ -134,7 +166,7 @@ class Operators(Elements):
         enumerated = all(content.owner is not None and self.is_enum(content.owner) for content in contents)
         if left == right and not contents[0].many and (enumerated or not by_value):
             return True
-        values = [content.get("value") or UNSEEN for content in contents]
+        values = [content.get("name" if content.get("value") == _AUTO else "value") or UNSEEN for content in contents]
         told = enumerated and all(value.constant is not None for value in values)
         return False if told and len({value.constant for value in values}) > 1 else None
 
@@ -146,9 +178,9 @@ class Operators(Elements):
 
     def binary(self, node: ast.BinOp, left: Value, right: Value) -> Value:
         """What a binary operator gives."""
-        folded = _folded(node.op, left, right)
-        if folded is not None:
-            return folded
+        known = folded(node.op, left, right)
+        if known is not None:
+            return known
         got = self.operated(node.op, left, right, node)
         if got is not None:
             return got
@@ -209,7 +241,14 @@ def method_name(op: ast.AST) -> str:
     return function.__name__.strip("_") if function is not None else ""
 
 
-def _folded(op: ast.operator | ast.cmpop, left: Value, right: Value) -> Value | None:
+def _dtype(one: Thing) -> str:
+    """The full name of a dtype of torch, if it is one."""
+    top, _, name = one.name.partition(".") if isinstance(one, External) else ("", "", "")
+    full = f"{top}.{_SHORT.get(name, name)}"
+    return full if _DTYPE.fullmatch(full) else ""
+
+
+def folded(op: ast.operator | ast.cmpop, left: Value, right: Value) -> Value | None:
     """The constant that two constants give, where it is cheap and certain."""
     function = OPERATORS.get(type(op))
     if function is None or left.constant is None or right.constant is None or isinstance(op, _GROW):
@@ -232,3 +271,20 @@ def _result(values: list[Value]) -> Value:
     if any(v.kind & Sort.TENSOR or v.same or v.maybe or v.unsure for v in values):
         return TENSOR
     return PLAIN if all(map(is_plain, values)) else Value(kind=Sort.PLAIN | Sort.OTHER)
+
+def question(test: ast.expr) -> tuple[str, str, bool]:
+    """The name that a test is about, what it asks of it, and which answer it holds for; no name where it is another."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        name, about, yes = question(test.operand)
+        return name, about, not yes
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], (ast.Is, ast.IsNot)):
+        left, right = test.left, test.comparators[0]
+        none = isinstance(left, ast.Name) and isinstance(right, ast.Constant) and right.value is None
+        return left.id if none and isinstance(left, ast.Name) else "", "is None", isinstance(test.ops[0], ast.Is)
+    return test.id if isinstance(test, ast.Name) else "", "", True
+
+@lru_cache(maxsize=2048)
+def as_branches(node: ast.Assign, value: ast.IfExp) -> ast.If:
+    """`target = a if test else b` as an `if` statement."""
+    one, other = (ast.copy_location(ast.Assign(node.targets, part), node) for part in (value.body, value.orelse))
+    return ast.copy_location(ast.If(value.test, [one], [other]), node)

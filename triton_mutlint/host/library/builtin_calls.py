@@ -36,6 +36,8 @@ _ELEMENTS = frozenset({"list", "tuple", "set", "frozenset", "sorted", "aiter"})
 _EITHER = frozenset({"min", "max"})
 # What can reach every name of the function that it is called in.
 _SEES_ALL = frozenset({"exec", "eval", "vars", "locals", "globals", "__import__", "compile"})
+_PURE = frozenset({"min", "max", "abs", "int", "float", "str", "round", "len"})
+_SHORT, _LONG = (str, int, float, bool, type(None)), 256  # constants that functions run on, and how long these are
 # What gives something plain, and neither keeps nor changes what it is given.
 _PLAIN = frozenset({
     "abs", "all", "any", "ascii", "bin", "breakpoint", "bytes", "callable", "chr", "complex", "dir", "divmod", "exit",
@@ -78,6 +80,8 @@ class Builtins(Containers):
         followed = self._in_python(f"builtins.{name}", arguments, node)
         if followed is not None:
             return followed
+        if name in _PURE and (made := self.on_constants(getattr(builtins, name), arguments, node)) is not None:
+            return made
         self.handed(arguments, node, f"__{name}__", *_CALLED.get(name, _NUMBER))
         first = arguments.get(0)
         owner, _, method = name.partition(".")
@@ -100,6 +104,25 @@ class Builtins(Containers):
             if value.cells:
                 self.iterate(value, node)
         return replace(PLAIN, carried=NOTHING.union(*(self.within(value).carried for value in arguments)))
+
+    def on_constants(self, function: Callable[..., object] | None, arguments: Arguments, node: ast.AST) -> Value | None:
+        """What a function of Python that changes nothing gives for constants and tuples of them, if that is short."""
+        given: list[object] = []
+        for one in arguments:
+            listed = None if one.constant is not None or one.kind or one.things else self.state.listed(one)
+            told = tuple(part.constant[1] if part.constant is not None else self for part in listed or (one,))
+            if any(type(part) not in _SHORT or len(str(part)) > _LONG for part in told):
+                return None
+            given.append(told[0] if listed is None else told)
+        if function is None or len(given) > len(arguments.positional):
+            return None
+        try:
+            made = function(*given)
+        except (ArithmeticError, LookupError, TypeError, ValueError):
+            return None
+        if isinstance(made, (list, tuple)):
+            return self.make(node, sequence(map(constant, made), type(made).__name__))
+        return constant(made) if type(made) in _SHORT else None
 
     def _sees_all(self, arguments: Arguments, node: ast.AST) -> Value:
         names: list[Value] = []
@@ -259,7 +282,7 @@ class Builtins(Containers):
         if name.constant is not None and isinstance(name.constant[1], str):
             return join(self.attribute(owner, name.constant[1], node), *default)
         same, maybe = self.state.reach([owner])
-        return join(replace(UNSEEN, unsure=same | maybe), self.state.elements(owner), *default)
+        return join(replace(UNSEEN, unsure=same | maybe), picked(self.state.elements(owner)), *default)
 
     def _b_setattr(self, arguments: Arguments, node: ast.AST) -> Value:
         if len(arguments.positional) != 3:

@@ -44,6 +44,9 @@ _HARMLESS = frozenset({
     "debug", "info", "warning", "warn", "error", "exception", "critical", "log", "warning_once", "info_once",
     "isEnabledFor", "synchronize",
 })  # fmt: skip
+# Methods of strings that run on those that are known: of the others, some give a long one for a short one.
+_OF_TEXTS = frozenset(dir(str)) - {"format", "format_map", "center", "ljust", "rjust", "zfill", "expandtabs", "replace",
+                                   "translate", "encode", *dir(object)}
 # What the functions of Python's standard library do with what they are given, by the beginnings of their names.
 _NOT_UNDERSTOOD = ("ctypes.", "_ctypes.", "mmap.", "multiprocessing.", "pickle.", "gc.", "sys.", "builtins.",
                    "contextlib.redirect_")
@@ -165,7 +168,9 @@ class Interpreter(Builtins, Launching):
             return self._of_objects(owner, name, arguments, node)
         self.handed(arguments, node, *TEXT)
         if name in _HARMLESS or (is_plain(owner) and not owner.roots):
-            return PLAIN
+            told = owner.constant is not None and isinstance(owner.constant[1], str) and name in _OF_TEXTS
+            made = self.on_constants(getattr(str, name), arguments.before(owner), node) if told else None
+            return PLAIN if made is None else made
         return self.tensor_method(attribute, arguments, node)
 
     def _of_objects(self, owner: Value, name: str, arguments: Arguments, node: ast.AST) -> Value:
@@ -251,6 +256,9 @@ class Interpreter(Builtins, Launching):
             return join(thing(Partial(function, tuple([rest] * len(arguments.positional[1:])), ())), rest)
         first, *others = arguments.positional
         return thing(Partial(first, tuple(others), tuple(sorted(arguments.named.items()))))
+
+    def _f_enum_auto(self, arguments: Arguments, node: ast.AST) -> Value:
+        return thing(External("enum.auto()"))
 
     def _f_copy_copy(self, arguments: Arguments, node: ast.AST) -> Value:
         self.handed(arguments, node, "__copy__", *_REDUCE)

@@ -54,6 +54,7 @@ class State:
     `base` are the containers that module-level code made, which all states of a run begin with. Joining
     is what most of the time goes into: `mark` is another object whenever `heap` has changed, and all that
     the heaps with the marks in `covers` held is in this one; `taken` are the names of each scope that are in these.
+    `parts` are what a name holds where a question about another (is it true, is it None) has the answer yes, and no.
     """
 
     names: dict[ScopeId, dict[str, Value]] = field(default_factory=dict)  # inner ones are never changed in place
@@ -66,10 +67,11 @@ class State:
     mark: object = field(default_factory=object, compare=False)
     covers: frozenset[object] = field(default=frozenset(), compare=False)
     taken: dict[ScopeId, tuple[dict[str, Value], ...]] = field(default_factory=dict, compare=False)
+    parts: dict[ScopeId, Mapping[tuple[str, str, str], tuple[Value, Value]]] = field(default_factory=dict)
 
     def copy(self) -> State:
         return State(dict(self.names), dict(self.heap), self.base, self.kept, self.scopes, self.importing,
-                     self.bound, self.mark, self.covers, dict(self.taken))
+                     self.bound, self.mark, self.covers, dict(self.taken), dict(self.parts))
 
     def store(self, cell: CellId, content: Cell) -> None:
         """Replace what a container holds."""
@@ -96,6 +98,10 @@ class State:
                 if more:
                     self.names[scope] = {**mine, **more}
                 self.taken[scope] = (theirs, *self.taken.get(scope, ())[:_TAKEN])
+        for scope, parts in self.parts.items():
+            others = other.parts.get(scope, {})
+            if parts is not others:
+                self.parts[scope] = {key: held for key, held in parts.items() if others.get(key) == held}
         if other.mark is not self.mark and other.mark not in self.covers:
             self._join_heap(other)
 
@@ -119,7 +125,7 @@ class State:
         else:
             self.heap = other.heap
         self.names, self.kept, self.taken = other.names, other.kept, other.taken
-        self.mark, self.covers = other.mark, other.covers
+        self.mark, self.covers, self.parts = other.mark, other.covers, other.parts
 
     def get(self, scope: ScopeId, name: str) -> Value | None:
         return self.names[scope].get(name) if scope in self.names else None
@@ -127,6 +133,9 @@ class State:
     def put(self, scope: ScopeId, name: str, value: Value) -> None:
         self.names[scope] = {**self.names.get(scope, {}), name: value}
         self.taken.pop(scope, None)
+        gone = [key for key in self.parts.get(scope, ()) if name in (key[0], key[2])]
+        if gone:
+            self.parts[scope] = {key: held for key, held in self.parts[scope].items() if key not in gone}
         self.kept |= scope[0] in ("module", "class") or (outlives_call(scope) and not self.importing)
         if self.bound is not None and scope[0] in ("module", "class"):
             self.bound.append((scope, name, value))
@@ -135,6 +144,7 @@ class State:
         """Give names the values that they had, or none."""
         names = {name: value for name, value in self.names.get(scope, {}).items() if name not in saved}
         self.taken.pop(scope, None)
+        self.parts.pop(scope, None)
         self.names[scope] = {**names, **{name: value for name, value in saved.items() if value is not None}}
 
     # ------------------------------------------------------------------ containers

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from triton_mutlint.host.expressions.operators import method_name
+from triton_mutlint.host.expressions.operators import as_branches, folded, method_name, question
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.statements.exits import Exits, either
 from triton_mutlint.host.torch import table as torch_table
-from triton_mutlint.host.values.groups import Cell
+from triton_mutlint.host.values.groups import Cell, told_apart
 from triton_mutlint.host.values.values import (
     PLAIN,
     TENSOR,
@@ -78,6 +78,8 @@ class Statements(Exits):
         return self.state
 
     def _s_assign(self, node: ast.Assign) -> State:
+        if isinstance(node.value, ast.IfExp) and question(node.value.test)[0] and self.here.node is not None:
+            return self._s_if(as_branches(node, node.value)) or self.state
         value = self.evaluate(node.value)
         for target in node.targets:
             self.assign(target, value)
@@ -108,6 +110,8 @@ class Statements(Exits):
             new = join(old, got or Value())
         elif got is not None:
             new = got
+        elif (told := folded(node.op, old, value)) is not None:
+            new = told
         elif old.kind & Sort.TENSOR or old.cells:
             new = old
         else:
@@ -165,7 +169,20 @@ class Statements(Exits):
     def both(self, node: ast.If) -> State | None:
         """The state after either branch."""
         holds, fails = self.parted(node.test)
-        return either(self.block(node.body, holds), self.block(node.orelse, fails))
+        scope, (name, about, yes) = self.here.scope, question(node.test)
+        asked = self.state.get(scope, name)
+        if asked is not None and (about or is_plain(asked)):  # a mark, which goes if the name is given another value
+            for state in (holds, fails):
+                state.parts[scope] = {**state.parts.get(scope, {}), (name, about, ""): (PLAIN, PLAIN)}
+        one, other = self.block(node.body, holds), self.block(node.orelse, fails)
+        if one is None or other is None:
+            return either(one, other)
+        kept = all((name, about, "") in state.parts.get(scope, {}) for state in (one, other))
+        apart = told_apart(one.names.get(scope, {}), other.names.get(scope, {}), [(name, about, yes)] if kept else [])
+        one.join(other)
+        if apart:
+            one.parts[scope] = {**one.parts.get(scope, {}), **apart}
+        return one
 
     def _s_match(self, node: ast.Match) -> State | None:
         """Any part of the subject, or an attribute of it, may be what a pattern binds to a name."""

@@ -202,3 +202,16 @@ def told_number(value: Value) -> int | None:
     """A number that is known."""
     known = value.constant[1] if value.constant is not None else None
     return known if isinstance(known, int) else None
+
+
+def told_apart(ours: Mapping[str, Value], theirs: Mapping[str, Value],
+               asked: Iterable[tuple[str, str, bool]]) -> dict[tuple[str, str, str], tuple[Value, Value]]:
+    """What names hold by the answers to questions about others, where two paths meet that left them apart.
+
+    `asked` says which answer led to the first path; a name that is True after one and False after the other tells, too.
+    """
+    apart = {name: (ours[name], theirs[name]) for name in ours.keys() & theirs.keys() if ours[name] != theirs[name]}
+    flags = [(name, "", mine.is_constant(True)) for name, (mine, other) in apart.items()
+             if {mine.constant, other.constant} == {(bool, True), (bool, False)}]
+    return {(flag, about, name): held if yes else held[::-1]
+            for flag, about, yes in (*asked, *flags) for name, held in apart.items() if name != flag}

@@ -43,7 +43,7 @@ class Value:
     may be, `things` what can be called. `constant` is (type, value) where only one value is possible.
     `wide` says that, as an index, it copies: a mask, or a tensor with dimensions. `some` says that it is not None.
     `mixed` says that on other paths it is something else than the arguments that it names.
-    `texts` are strings that it may be, kept if `Written`; if a test said so, it is one of `among`.
+    `texts` are strings that it may be, kept if `Written`; if a test said so, it equals one of `among`.
     """
 
     same: Names = NOTHING
@@ -58,7 +58,7 @@ class Value:
     some: bool = False
     texts: frozenset[Written] = frozenset()
     mixed: bool = False
-    among: frozenset[str] = frozenset()
+    among: frozenset[object] = frozenset()
 
     @property
     def roots(self) -> Names:
