@@ -156,3 +156,24 @@ def test_what_the_file_itself_sets_is_known(tmp_path: Path) -> None:
     (tmp_path / "k.py").write_text(HEAD + "settings.SAVE = True\n\n\n" + BY_ATTRIBUTE, encoding="utf-8")
     (found,) = run(Request(("k.py",), tmp_path, use_spec=False, targets=("cuda:90",))).kernels
     assert (found.mutated, found.unknown) == (("out", "extra"), ())
+
+
+@pytest.mark.parametrize(("made", "is_unknown"), [
+    ("import random\nR = tl.constexpr(random.random() > 2)", True),
+    ("from random import random as toss\nCOIN = toss()\nR = tl.constexpr(COIN > 2)", True),
+    ("import time\nif time.time() < 0:\n    R = tl.constexpr(True)\nelse:\n    R = tl.constexpr(False)", True),
+    ("def pick():\n    import os\n    return os.getpid() < 0\n\n\nR = tl.constexpr(pick())", True),
+    ("from datetime import datetime\nR = tl.constexpr(datetime.now().year < 2000)", True),
+    ("from settings import DRAWN\nR = tl.constexpr(DRAWN)", True),
+    ("import settings\nR = tl.constexpr(settings.DRAWN)", True),
+    ("R = tl.constexpr(hash('a') == 0)", True),
+    ("import random\nR = tl.constexpr(False)\nOTHER = random.random()", False),
+    ("from datetime import datetime\nR = tl.constexpr(datetime(2020, 1, 1).year < 2000)", False),
+    ("def hash(text):\n    return 1\n\n\nR = tl.constexpr(hash('a') == 0)", False),
+])
+def test_what_differs_from_run_to_run_is_not_known(tmp_path: Path, made: str, is_unknown: bool) -> None:
+    (tmp_path / "settings.py").write_text("import uuid\nDRAWN = uuid.uuid4().int < 0\n", encoding="utf-8")
+    text = f"import triton\nimport triton.language as tl\n{made}\n{STORING.format('', 'R')}"
+    (tmp_path / "k.py").write_text(text, encoding="utf-8")
+    (found,) = run(Request(("k.py",), tmp_path, use_spec=False, targets=("cuda:90",))).kernels
+    assert (found.failure, found.mutated, found.unknown) == (None, ("out",), ("extra",) if is_unknown else ())

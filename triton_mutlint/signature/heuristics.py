@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from triton_mutlint.source.slicing.stubs import Missing
-from triton_mutlint.spec.values import text_of, unwrap_constexpr
+from triton_mutlint.spec.values import number_like, text_of, unwrap_constexpr
 from triton_mutlint.types import ArgType, ConstexprValue, ScalarType, TupleType
 
 SAMPLE = 1024  # a usual row length: divisible by 16, so that block sizes made from it are valid
@@ -108,7 +108,7 @@ class Heuristic:
         exact = ConstexprValue(value, text_of(value))
         is_runtime = any(_is_runtime(args[name]) for name in arguments.read if name in args)
         if is_runtime and (isinstance(value, bool) or (value in (0, 1) and _may_give_flag(function))):
-            return (exact, ConstexprValue(type(value)(1 - value)))
+            return (exact, ConstexprValue(number_like(value, 1 - value)))
         return (exact,)
 
 

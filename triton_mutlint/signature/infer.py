@@ -20,7 +20,7 @@ from triton_mutlint.signature.compile_time import compile_time, needs_constexpr
 from triton_mutlint.signature.evidence import SIZES, Dossier, Evidence, Inferred, gather
 from triton_mutlint.signature.heuristics import Heuristic
 from triton_mutlint.signature.runtime import NONE_VALUE, runtime
-from triton_mutlint.spec.values import value_key
+from triton_mutlint.spec.values import number_like, value_key
 from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, Kernel, PointerType, Site
 
 NO_HELPERS: Mapping[str, Kernel] = MappingProxyType({})
@@ -136,7 +136,7 @@ def _other_side(guess: Inferred, slot: Slot, source: _Source) -> ArgType | None:
     if not slot.matters or len(guess.alternatives) > 1 or type(main) not in (int, float):
         return None
     numbers = [c for c in (*slot.literals, *slot.bounds, *([0] if slot.branch else [])) if type(c) in (int, float)]
-    others = (ConstexprValue(type(main)(value)) for c in numbers for value in (c, c + 1))
+    others = (ConstexprValue(number_like(main, value)) for c in numbers for value in (c, c + 1))
     usual = source.stores({}) if numbers else frozenset()
     return next((other for other in others if source.stores({slot.name: other}) != usual), None)
 
@@ -193,13 +193,13 @@ def _domain(alternatives: Sequence[ArgType], mentioned: Sequence[Any] | Mapping[
     values = [a.value for a in alternatives if isinstance(a, ConstexprValue) and a.value is not None]
     main = values[0] if values else None
     numbers = [c for c in mentioned if isinstance(c, (int, float)) and not isinstance(c, bool)]
-    near = [type(main)(v) for c in numbers for v in (c + 1, c, c - 1)] if isinstance(main, (int, float)) else []
+    near = [number_like(main, v) for c in numbers for v in (c + 1, c, c - 1)] if isinstance(main, (int, float)) else []
     others: list[Any] = []
     if isinstance(main, bool):
         others = [False, True] if mentioned else []
     elif isinstance(main, int) and mentioned:
         powers = [next_power_of_2(int(c) + 1) for c in numbers if 0 <= c < 1 << 20]
-        others = [*SIZES[:5], *powers, *near, *SIZES, 8192, 16384, 65536]
+        others = [number_like(main, v) for v in (*SIZES[:5], *powers, *near, *SIZES, 8192, 16384, 65536)]
         others.sort(key=lambda value: value < 0)  # few sizes are negative
     elif isinstance(main, float):
         others = near

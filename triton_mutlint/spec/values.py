@@ -6,6 +6,8 @@ Torch tensors and descriptors are recognised by their attributes, so torch is ne
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
+from enum import Enum
 from typing import Any
 
 from triton_mutlint.kernel_source.dtypes import canonical_dtype
@@ -84,6 +86,19 @@ def value_key(arg: ArgType) -> tuple[str, str]:
         return "tuple", f"{arg.fields}{[value_key(element) for element in arg.elements]}"
     value = getattr(arg, "value", arg)
     return type(value).__name__, repr(value)
+
+
+def number_like(example: float, number: float) -> Any:
+    """The number as a value of the example's kind: a member of its enumeration if one has that value, else a plain one.
+
+    The example itself where there is no such number.
+    """
+    kinds: list[type[Any]] = [type(example)] if isinstance(example, Enum) else []
+    kinds += [kind for kind in (bool, int, float) if isinstance(example, kind)] or [type(example)]
+    for kind in kinds:
+        with suppress(Exception):  # no member, infinite, too large; `_missing_` is foreign code
+            return kind(number)
+    return example
 
 
 def distinct(args: Iterable[ArgType]) -> tuple[ArgType, ...]:

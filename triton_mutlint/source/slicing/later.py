@@ -2,7 +2,7 @@
 
 A function that is called later may give a name of its file another value, or change it in place. Any other file may do
 so as soon as it is imported. Neither is run, so both are looked for in the text; and what a name is computed from is
-looked at as well as the name itself.
+looked at as well as the name itself. What is computed from random numbers or the clock is another in each run.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 from triton_mutlint.source.finder import ModulePlace, is_real
 from triton_mutlint.source.python_text import read_source
 from triton_mutlint.source.searching import walk as searched
+from triton_mutlint.source.slicing.chance import conditions_of, differs
 from triton_mutlint.source.slicing.module_text import ModuleText
 from triton_mutlint.source.slicing.spaces import Space, is_fixed, origin, space_of
 from triton_mutlint.source.slicing.statement_text import DEFINITIONS, mentioned
@@ -51,7 +52,8 @@ def set_later(read: Iterable[_Read], own: SourceFile, decides: Callable[[Set[str
         elif space is not None and not isinstance(value, FunctionType | type) and not hasattr(value, "fn"):
             others.setdefault(name, []).append(space)
     if others and decides(found | others.keys()):
-        found.update(name for name, spaces in others.items() if any(_is_set_elsewhere(name, s, own) for s in spaces))
+        found.update(name for name, spaces in others.items() if any(
+            _is_left_to_chance(space, name) or _is_set_elsewhere(name, space, own) for space in spaces))
     return frozenset(found)
 
 
@@ -82,38 +84,55 @@ def _may_change(file: SourceFile | ModuleText, name: str, value: Any) -> bool:
 # ----------------------------------------------------------------- what names are computed from
 
 
-def _origins(space: Space, name: str, seen: set[tuple[int, str]]) -> Iterator[tuple[Space, str]]:
+def _origins(space: Space, name: str, is_whole: bool = False) -> Iterator[tuple[Space, str]]:
     """What a name is computed from, itself first: names of this module and of those it imports."""
-    space = _around(space, name)
-    if (id(space), name) in seen:
-        return
-    seen.add((id(space), name))
-    yield space, name
-    for binding in space.scope.by_name.get(name, ()):
-        if isinstance(binding.node, ast.ImportFrom) and binding.alias is not None:
-            inner = space_of(origin(space, binding.node))
-            if inner is not None and binding.alias.name in inner.scope.by_name:
-                yield from _origins(inner, binding.alias.name, seen)
-        elif not isinstance(binding.node, (ast.Import, *DEFINITIONS)):
-            for other in mentioned(binding.node):
-                yield from _origins(space, other, seen)
-            for node in walk(binding.node):
+    pending, seen = [(space, name)], set[tuple[int, str]]()
+    while pending:
+        space, name = pending.pop()
+        space = _around(space, name)
+        if (id(space), name) in seen:
+            continue
+        seen.add((id(space), name))
+        yield space, name
+        for binding in space.scope.by_name.get(name, ()):
+            if isinstance(binding.node, ast.ImportFrom) and binding.alias is not None:
+                inner = space_of(origin(space, binding.node))
+                if inner is not None and binding.alias.name in inner.scope.by_name:
+                    pending.append((inner, binding.alias.name))
+        for made in _makers(space, name, is_whole):
+            pending.extend((space, other) for other in mentioned(made))
+            for node in walk(made):
                 if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                     module = dict.get(_around(space, node.value.id), node.value.id)
                     inner = space_of(module) if isinstance(module, ModuleType) else None
                     if inner is not None and node.attr in inner.scope.by_name:
-                        yield from _origins(inner, node.attr, seen)
+                        pending.append((inner, node.attr))
+
+
+def _makers(space: Space, name: str, is_whole: bool) -> Iterator[ast.AST]:
+    """The statements that compute a name; where it `is_whole`, functions and the conditions over them too."""
+    for binding in space.scope.by_name.get(name, ()):
+        if isinstance(binding.node, ast.FunctionDef) and is_whole:
+            yield binding.node
+        elif not isinstance(binding.node, (ast.Import, ast.ImportFrom, *DEFINITIONS)):
+            yield binding.node
+            yield from conditions_of(space.scope.body, binding.node) if is_whole else ()
+
+
+def _is_left_to_chance(space: Space, name: str) -> bool:
+    """Whether it is computed from what differs from run to run."""
+    return any(differs(at, node) for at, one in _origins(space, name, True) for node in _makers(at, one, True))
 
 
 def _is_assumed(space: Space, name: str) -> bool:
     """Whether it depends on a parameter of the function around it, which another file may call with something else."""
-    return any(one in at.assumed for at, one in _origins(space, name, set()))
+    return any(one in at.assumed for at, one in _origins(space, name))
 
 
 def _is_set_elsewhere(name: str, space: Space, own: SourceFile) -> bool:
     """Whether another file sets a name, or what it is computed from, or a function of its file changes the latter."""
     return any(_is_set_outside(one, at.module.path, own) or (
-        at is not space and one in _changes(at.module.tree, True)[1]) for at, one in _origins(space, name, set()))
+        at is not space and one in _changes(at.module.tree, True)[1]) for at, one in _origins(space, name))
 
 
 # ----------------------------------------------------------------- what a text may change
