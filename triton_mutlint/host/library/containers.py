@@ -77,7 +77,7 @@ class Containers(TorchCalls):
         held = join(*given, self.one_of(given), *(self.iterate(value, node) for value in given if not value.things))
         key = arguments.named.get("key")
         if key is not None and self.is_called(key):
-            self.call(key, Arguments((self.state.elements(owner),)), node)
+            self.handed([self.call(key, Arguments((self.state.elements(owner),)), node)], node)
         if name not in FIXED_METHODS:
             self.state.mix(owner, held)
         every = picked(join(self.iterate(owner, node), self.state.elements(owner), held))
