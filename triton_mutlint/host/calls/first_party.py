@@ -91,7 +91,7 @@ class Invoking(Statements):
         at = (getattr(node, name, 0) for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"))
         call = (self.here.module.display, *at, *self.rounds)  # `a.b().c()` has two calls that begin at one place
         chain = (*self.here.chain, call) if asked is None else ("generator", asked[0].made)
-        library = function.module.display == FOLLOWED
+        library = function.module.display in FOLLOWED
         name = "<lambda>" if isinstance(function.node, ast.Lambda) else function.node.name
         inner = Activation(function.module, name, (*place, chain), function.scope, function.node,
                            self.here.path if name == "<genexpr>" or library else (*self.here.path, frame), chain,

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from triton_mutlint.host.classes.names import NameLookup
 from triton_mutlint.host.modules.module import External
-from triton_mutlint.host.modules.modules import in_python, in_python_module
+from triton_mutlint.host.modules.modules import in_python
 from triton_mutlint.host.state.state import State, body_scope, state_scope
 from triton_mutlint.host.values.groups import Arguments, Cell
 from triton_mutlint.host.values.values import (
@@ -246,8 +246,8 @@ def written_out(item: Thing) -> Thing:
     found = in_python(item.name) if isinstance(item, External) else None
     if found is None:
         return item
-    made = ClassValue if isinstance(found, ast.ClassDef) else FunctionValue
-    return made(in_python_module(), found)  # type: ignore[arg-type]  # it is one or the other
+    module, node = found
+    return ClassValue(module, node) if isinstance(node, ast.ClassDef) else FunctionValue(module, node)
 
 
 def _merged(orders: list[list[ClassValue]]) -> list[ClassValue]:

@@ -253,7 +253,7 @@ class NameLookup(Core):
         if chain and chain[-1] in ("setter", "deleter"):
             return join(value, self.name(target, chain[0]))
         maker = self.evaluate(target)
-        if chain and chain[-1] == "singledispatch":
+        if chain and chain[-1] in ("singledispatch", "singledispatchmethod"):
             return join(value, UNSEEN)
         partial = External("functools.partial") in maker.things
         if partial or maker.cells or any(

@@ -104,11 +104,11 @@ class Special(Classes):
         self.effects.doubt(doubtful)
 
     def _implicit(self, owner: ClassValue) -> list[Value]:
-        """The special methods of a class that Python's own code may call."""
+        """The special methods of a class that Python's own code may call; of a mapping it asks the keys, too."""
         if owner not in self.implicit:
             names = dict.fromkeys(name for one in self.order(owner) for name in self.members(one))
-            self.implicit[owner] = [name for name in names if name.startswith("__") and name.endswith("__")
-                                    and name not in _BY_SYNTAX]
+            self.implicit[owner] = [name for name in names if name == "keys" or (
+                name.startswith("__") and name.endswith("__") and name not in _BY_SYNTAX)]
         found = (self.class_member(owner, name) for name in self.implicit[owner])
         return [member for member in found if member is not None and self.is_called(member)]
 

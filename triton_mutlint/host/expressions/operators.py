@@ -214,6 +214,8 @@ class Operators(Elements):
         one, other = self.state.listed(left), self.state.listed(right)
         if isinstance(node.op, ast.Add) and one is not None and other is not None:
             return self.make(node, sequence([*one, *other], ours[0].kind))
+        if isinstance(node.op, ast.Add) and one is not None:
+            return self.make(node, replace(sequence(one, ours[0].kind), rest=self.iterate(right, node), size=None))
         fields = {k: v for c in (*ours, *theirs) if c.kind == "dict" for k, v in c.fields.items()}
         rest = join(*(c.rest if c.kind == "dict" else c.every() for c in (*ours, *theirs)))
         rest = join(rest, *(self.iterate(v, node) for v in (left, right) if v.roots))

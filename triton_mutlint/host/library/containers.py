@@ -69,7 +69,7 @@ class Containers(TorchCalls):
     def _any_method(self, owner: Value, name: str, contents: Sequence[Cell], arguments: Arguments,
                     node: ast.AST) -> Value:
         """A method may put its arguments, or what they hold, among the elements, and give these or a copy of them."""
-        given = [value for value in arguments if value.cells or value.roots or value.things]
+        given = [value for value in arguments if value.cells or value.roots or value.things or value.kind & Sort.TENSOR]
         if name in _LOOKS:
             return PLAIN
         if name == "copy" and len(contents) == 1:
@@ -77,7 +77,7 @@ class Containers(TorchCalls):
         held = join(*given, self.one_of(given), *(self.iterate(value, node) for value in given if not value.things))
         key = arguments.named.get("key")
         if key is not None and self.is_called(key):
-            self.call(key, Arguments((self.state.elements(owner),)), node)
+            self.handed([self.call(key, Arguments((self.state.elements(owner),)), node)], node)
         if name not in FIXED_METHODS:
             self.state.mix(owner, held)
         every = picked(join(self.iterate(owner, node), self.state.elements(owner), held))

@@ -62,6 +62,43 @@ def functools_reduce(function: Any, iterable: Any, *initial: Any) -> Any:
     return total
 
 
+def functools_cmp_to_key(mycmp: Any) -> Any:
+    return lambda obj: _Compared(mycmp, obj)
+
+
+class _Compared:
+    """What `cmp_to_key` makes of an element."""
+
+    def __init__(self, compare: Any, obj: Any) -> None:
+        self.compare, self.obj = compare, obj
+
+    def __lt__(self, other: Any) -> Any:
+        return self.compare(self.obj, other.obj) < 0
+
+    def __gt__(self, other: Any) -> Any:
+        return self.compare(self.obj, other.obj) > 0
+
+    def __eq__(self, other: Any) -> Any:
+        return self.compare(self.obj, other.obj) == 0
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def itertools_accumulate(iterable: Any, func: Any = None, *, initial: Any = None) -> Any:
+    rest = iter(iterable)
+    total = initial
+    if initial is None:
+        for first in rest:
+            total = first
+            break
+        else:
+            return
+    yield total
+    for item in rest:
+        total = total + item if func is None else func(total, item)
+        yield total
+
+
 def itertools_chain(*iterables: Any) -> Any:
     for iterable in iterables:
         yield from iterable
@@ -118,6 +155,10 @@ class types_SimpleNamespace:
 
 class threading_local:
     pass
+
+
+def operator_call(obj: Any, /, *args: Any, **kwargs: Any) -> Any:
+    return obj(*args, **kwargs)
 
 
 def operator_methodcaller(name: str, *given: Any, **named: Any) -> Any:
@@ -227,72 +268,3 @@ class contextlib_ExitStack:
     def __exit__(self, *raised: Any) -> None:
         for leave in reversed(self.exits):
             leave(*raised)
-
-
-def torch_utils__pytree_tree_flatten(tree: Any, is_leaf: Any = None) -> Any:
-    leaves: list[Any] = []
-    torch_utils__pytree_tree_map(leaves.append, tree, is_leaf=is_leaf)
-    return leaves, _Tree(tree)
-
-
-def torch_utils__pytree_tree_leaves(tree: Any, is_leaf: Any = None) -> Any:
-    leaves: list[Any] = []
-    torch_utils__pytree_tree_map(leaves.append, tree, is_leaf=is_leaf)
-    return leaves
-
-
-class _Tree:
-    def __init__(self, tree: Any) -> None:
-        self.tree = tree
-
-
-def torch_utils__pytree_tree_unflatten(leaves: Any, treespec: Any) -> Any:
-    rest = iter(leaves)
-    return torch_utils__pytree_tree_map(lambda leaf: next(rest), treespec.tree)
-
-
-# Trees of three levels are followed; a function that calls itself would mix the trees with their leaves.
-
-
-def torch_utils__pytree_tree_map(function: Any, tree: Any, *rests: Any, is_leaf: Any = None) -> Any:
-    if is_leaf is not None and is_leaf(tree):
-        return function(tree, *rests)
-    if isinstance(tree, dict):
-        return {key: _branch(function, tree[key], *[rest[key] for rest in rests], is_leaf=is_leaf) for key in tree}
-    if isinstance(tree, (list, tuple)):
-        return [_branch(function, part, *[rest[i] for rest in rests], is_leaf=is_leaf) for i, part in enumerate(tree)]
-    return function(tree, *rests)
-
-
-def _branch(function: Any, tree: Any, *rests: Any, is_leaf: Any = None) -> Any:
-    if is_leaf is not None and is_leaf(tree):
-        return function(tree, *rests)
-    if isinstance(tree, dict):
-        return {key: _twig(function, tree[key], *[rest[key] for rest in rests], is_leaf=is_leaf) for key in tree}
-    if isinstance(tree, (list, tuple)):
-        return [_twig(function, part, *[rest[i] for rest in rests], is_leaf=is_leaf) for i, part in enumerate(tree)]
-    return function(tree, *rests)
-
-
-def _twig(function: Any, tree: Any, *rests: Any, is_leaf: Any = None) -> Any:
-    if is_leaf is not None and is_leaf(tree):
-        return function(tree, *rests)
-    if isinstance(tree, dict):
-        return {key: _leaf(function, tree[key], *[rest[key] for rest in rests], is_leaf=is_leaf) for key in tree}
-    if isinstance(tree, (list, tuple)):
-        return [_leaf(function, part, *[rest[i] for rest in rests], is_leaf=is_leaf) for i, part in enumerate(tree)]
-    return function(tree, *rests)
-
-
-def _leaf(function: Any, tree: Any, *rests: Any, is_leaf: Any = None) -> Any:
-    return function(tree, *rests)
-
-
-def torch_utils__pytree_tree_map_(function: Any, tree: Any, *rests: Any, is_leaf: Any = None) -> Any:
-    torch_utils__pytree_tree_map(function, tree, *rests, is_leaf=is_leaf)
-    return tree
-
-
-def torch_utils__pytree_tree_map_only(types: Any, function: Any, tree: Any, is_leaf: Any = None) -> Any:
-    return torch_utils__pytree_tree_map(lambda leaf: function(leaf) if isinstance(leaf, types) else leaf, tree,
-                                        is_leaf=is_leaf)

@@ -72,6 +72,7 @@ class Interpreter(Builtins, Launching):
 
     def external(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
         """Call something by its full dotted name."""
+        name = name.removesuffix(".__call__")
         top, _, rest = name.partition(".")
         last = name.rpartition(".")[2]
         if top != "builtins" and name not in _SAME and in_python(name) is None:
@@ -216,7 +217,7 @@ class Interpreter(Builtins, Launching):
         if followed is not None:
             return followed
         module, _, last = name.rpartition(".")
-        first = arguments.positional[0] if arguments.positional else None
+        first = arguments.positional[0] if arguments.positional else arguments.star
         if name in _SAME:
             if first is None or last == "wraps" or not (first.things or first.cells or first.roots):
                 return thing(External("functools.update_wrapper"))
@@ -259,6 +260,12 @@ class Interpreter(Builtins, Launching):
 
     def _f_enum_auto(self, arguments: Arguments, node: ast.AST) -> Value:
         return thing(External("enum.auto()"))
+
+    def _f_functools_singledispatchmethod(self, arguments: Arguments, node: ast.AST) -> Value:
+        """What is registered for other classes is not followed: it may do anything."""
+        return join(*arguments, UNSEEN)
+
+    _f_functools_singledispatch = _f_functools_singledispatchmethod
 
     def _f_copy_copy(self, arguments: Arguments, node: ast.AST) -> Value:
         self.handed(arguments, node, "__copy__", *_REDUCE)

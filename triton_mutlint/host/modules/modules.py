@@ -257,22 +257,26 @@ class HostModules:
         return [found] if found is not None else [External(bound.module)]
 
 
-_PATH = Path(__file__).parents[1] / "library" / "in_python.py"
-FOLLOWED = "<python>"  # in place of a file
+_FOLDER = Path(__file__).parents[1] / "library"
+FOLLOWED = "<python>", "<python trees>"  # in place of files
 
 
 @lru_cache(maxsize=1)
-def in_python_module() -> HostModule:
-    text = _PATH.read_text(encoding="utf-8")
-    return HostModule(_PATH, FOLLOWED, text, ast.parse(text), ModulePlace(_PATH, Finder().folders))
+def _in_python_modules() -> tuple[HostModule, ...]:
+    made = []
+    for name, display in zip(("in_python.py", "trees_in_python.py"), FOLLOWED, strict=True):
+        path = _FOLDER / name
+        text = path.read_text(encoding="utf-8")
+        made.append(HostModule(path, display, text, ast.parse(text), ModulePlace(path, Finder().folders)))
+    return tuple(made)
 
 
-def in_python(name: str) -> ast.FunctionDef | ast.ClassDef | None:
-    """What a full dotted name stands for, if it is one of them."""
+def in_python(name: str) -> tuple[HostModule, ast.FunctionDef | ast.ClassDef] | None:
+    """What a full dotted name stands for, if it is one of them, and where that is written."""
     return _defined().get(name.replace(".", "_"))
 
 
 @lru_cache(maxsize=1)
-def _defined() -> dict[str, ast.FunctionDef | ast.ClassDef]:
-    body = in_python_module().tree.body
-    return {node.name: node for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+def _defined() -> dict[str, tuple[HostModule, ast.FunctionDef | ast.ClassDef]]:
+    return {node.name: (module, node) for module in _in_python_modules() for node in module.tree.body
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef))}

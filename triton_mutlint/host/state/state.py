@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from triton_mutlint.host.modules.module import HostModule
-from triton_mutlint.host.values.groups import Cell, merged
+from triton_mutlint.host.values.groups import Cell, doubted, merged
 from triton_mutlint.host.values.values import (
     NO_VALUE,
     NOTHING,
@@ -205,14 +205,18 @@ class State:
         """What `value[key]` may be, for containers with that key."""
         found = []
         for content in self.contents(value):
-            place = content.place(key)
+            place, rest = content.place(key), content.rest
+            placed = content.kind in ("list", "tuple") and content.owner is None
             if place is None:
-                found.append(content.every())
+                every = content.every()
+                found.append(doubted(every) if placed and every.mixed else every)
                 continue
             field_ = content.get(place)
-            found.append(content.rest if field_ is None else field_)
+            if placed and (rest.mixed or field_ is not None or len(rest.same | rest.maybe) > 1):  # one of them, or none
+                rest = doubted(rest)
+            found.append(rest if field_ is None else field_)
             if field_ is not None and (content.many or (content.size is None and content.kind in ("list", "tuple"))):
-                found.append(content.rest)
+                found.append(rest)
         return join(*found) if found else Value()
 
     def listed(self, value: Value) -> list[Value] | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from triton_mutlint.host.values.values import NO_VALUE, ClassValue, Value, constant, join, picked
+from triton_mutlint.host.values.values import NO_VALUE, NOTHING, ClassValue, Sort, Value, constant, join, picked
 from triton_mutlint.types import EMPTY
 
 KEYS = "<keys>"  # a dict's field for keys that are no constants: they may be arguments
@@ -61,8 +61,10 @@ class Cell:
 
     def spread(self, value: Value) -> Cell:
         """With an element under a key that is not known, which any field may have."""
-        fields = {key: join(old, value) for key, old in self.fields.items()}
-        return replace(self, fields=fields, rest=join(self.rest, value),
+        fresh = self.kind == "list" and bool(value.kind & Sort.TENSOR) and not value.roots
+        # What was there is gone, perhaps, where a new tensor takes its place.
+        fields = {key: join(doubted(old) if fresh else old, value) for key, old in self.fields.items()}
+        return replace(self, fields=fields, rest=join(doubted(self.rest) if fresh else self.rest, value),
                        size=None if self.kind == "dict" else self.size)
 
     def mixed(self, value: Value = NO_VALUE) -> Cell:
@@ -93,6 +95,11 @@ class Cell:
         if isinstance(key, int) and key < 0 and self.kind not in ("dict", "object"):
             return None if self.size is None or self.size + key < 0 else self.size + key
         return key
+
+
+def doubted(value: Value) -> Value:
+    """The value where it is something else, perhaps."""
+    return replace(value, same=NOTHING, maybe=NOTHING, unsure=value.unsure | value.same | value.maybe)
 
 
 def merged(one: Cell, other: Cell) -> Cell:

@@ -1,0 +1,74 @@
+"""PyTorch's functions for trees of containers, written in Python as those of Python's library are in `in_python.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def torch_utils__pytree_tree_flatten(tree: Any, is_leaf: Any = None) -> Any:
+    leaves: list[Any] = []
+    torch_utils__pytree_tree_map(leaves.append, tree, is_leaf=is_leaf)
+    return leaves, _Tree(tree)
+
+
+def torch_utils__pytree_tree_leaves(tree: Any, is_leaf: Any = None) -> Any:
+    leaves: list[Any] = []
+    torch_utils__pytree_tree_map(leaves.append, tree, is_leaf=is_leaf)
+    return leaves
+
+
+class _Tree:
+    def __init__(self, tree: Any) -> None:
+        self.tree = tree
+
+
+def torch_utils__pytree_tree_unflatten(leaves: Any, treespec: Any) -> Any:
+    rest = iter(leaves)
+    return torch_utils__pytree_tree_map(lambda leaf: next(rest), treespec.tree)
+
+
+# Trees of three levels are followed; a function that calls itself would mix the trees with their leaves.
+
+
+def torch_utils__pytree_tree_map(function: Any, tree: Any, *rests: Any, is_leaf: Any = None) -> Any:
+    if is_leaf is not None and is_leaf(tree):
+        return function(tree, *rests)
+    if isinstance(tree, dict):
+        return {key: _branch(function, tree[key], *[rest[key] for rest in rests], is_leaf=is_leaf) for key in tree}
+    if isinstance(tree, (list, tuple)):
+        return [_branch(function, part, *[rest[i] for rest in rests], is_leaf=is_leaf) for i, part in enumerate(tree)]
+    return function(tree, *rests)
+
+
+def _branch(function: Any, tree: Any, *rests: Any, is_leaf: Any = None) -> Any:
+    if is_leaf is not None and is_leaf(tree):
+        return function(tree, *rests)
+    if isinstance(tree, dict):
+        return {key: _twig(function, tree[key], *[rest[key] for rest in rests], is_leaf=is_leaf) for key in tree}
+    if isinstance(tree, (list, tuple)):
+        return [_twig(function, part, *[rest[i] for rest in rests], is_leaf=is_leaf) for i, part in enumerate(tree)]
+    return function(tree, *rests)
+
+
+def _twig(function: Any, tree: Any, *rests: Any, is_leaf: Any = None) -> Any:
+    if is_leaf is not None and is_leaf(tree):
+        return function(tree, *rests)
+    if isinstance(tree, dict):
+        return {key: _leaf(function, tree[key], *[rest[key] for rest in rests], is_leaf=is_leaf) for key in tree}
+    if isinstance(tree, (list, tuple)):
+        return [_leaf(function, part, *[rest[i] for rest in rests], is_leaf=is_leaf) for i, part in enumerate(tree)]
+    return function(tree, *rests)
+
+
+def _leaf(function: Any, tree: Any, *rests: Any, is_leaf: Any = None) -> Any:
+    return function(tree, *rests)
+
+
+def torch_utils__pytree_tree_map_(function: Any, tree: Any, *rests: Any, is_leaf: Any = None) -> Any:
+    torch_utils__pytree_tree_map(function, tree, *rests, is_leaf=is_leaf)
+    return tree
+
+
+def torch_utils__pytree_tree_map_only(types: Any, function: Any, tree: Any, is_leaf: Any = None) -> Any:
+    return torch_utils__pytree_tree_map(lambda leaf: function(leaf) if isinstance(leaf, types) else leaf, tree,
+                                        is_leaf=is_leaf)
