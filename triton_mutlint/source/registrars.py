@@ -9,6 +9,7 @@ from pathlib import Path
 
 from triton_mutlint.source.function_text import parameters
 from triton_mutlint.source.python_text import REGISTRAR, registers
+from triton_mutlint.source.walking import children
 from triton_mutlint.types import SourceFile, StageError
 
 # What torch's own functions that register are called, as a call of them ends.
@@ -68,7 +69,7 @@ def _defined(source: SourceFile) -> Iterator[tuple[ast.AST, Mapping[str, str]]]:
     except StageError:
         return
     while pending:
-        for node in ast.iter_child_nodes(pending.pop()):
+        for node in children(pending.pop()):
             if isinstance(node, (ast.If, ast.Try, ast.With, ast.ExceptHandler)):
                 pending.append(node)
             elif isinstance(node, ast.ImportFrom):
@@ -87,7 +88,7 @@ def _given_on(function: ast.FunctionDef | ast.AsyncFunctionDef, renamed: Mapping
         elif isinstance(node, ast.Call) and any(
                 isinstance(a, ast.Name) and a.id in given for a in (*node.args, *(k.value for k in node.keywords))):
             found.update(renamed.get(end, end) for end in _end(node.func))
-        pending.extend((child, given) for child in ast.iter_child_nodes(node))
+        pending.extend((child, given) for child in children(node))
     return found
 
 

@@ -54,10 +54,12 @@ class Classes(NameLookup):
 
     def _own_member(self, owner: ClassValue, name: str) -> Value | None:
         value = self.members(owner).get(name)
-        fixed = self.state.importing or name in self.enum_members(owner)
-        if value is None or fixed or not self.world.modules.is_field_given(name):
-            return value and self.as_member(owner, value)
-        return self.as_member(owner, replace(value, constant=None))
+        if value is None:
+            return None
+        may_change = not self.state.importing and self.world.modules.is_field_given(name)
+        if may_change and name not in self.enum_members(owner):
+            value = replace(value, constant=None)
+        return self.as_member(owner, value)
 
     def members(self, owner: ClassValue) -> Mapping[str, Value]:
         """What the body of a class binds; one in a function that has not run is run by itself."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from triton_mutlint.host.modules.module import Definition, External, HostModule, Resolved
@@ -136,20 +136,17 @@ class NameLookup(Core):
         if key not in self.globals:
             self.evaluating.add(key)
             try:
-                value, _ = self.apart(lambda: self._as_decorated(made), self.top(made.module))
+                value, _ = self.apart(lambda: self._made_once(made), self.top(made.module))
                 self.loosen(value, False)
                 self.globals[key] = value if value != UNSEEN else thing(made)
             finally:
                 self.evaluating.discard(key)
         return self.globals[key]
 
-    def _as_decorated(self, made: FunctionValue | ClassValue) -> Value:
+    def _made_once(self, made: FunctionValue | ClassValue) -> Value:
         if isinstance(made.node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return self.function(made.module, made.node)
-        value = thing(made)
-        for decorator in reversed(getattr(made.node, "decorator_list", ())):
-            value = self.decorated(decorator, value)
-        return value
+        return self.as_decorated(getattr(made.node, "decorator_list", ()), thing(made))
 
     def _global(self, module: HostModule, node: ast.expr, index: tuple[int, ...]) -> Value:
         """A module-level variable: its expression, evaluated once."""
@@ -242,8 +239,12 @@ class NameLookup(Core):
         if isinstance(node, ast.FunctionDef) and may_be_jit(node) and not _is_torch_jit(node):
             return thing(KernelValue(module, node))
         self.here.captured = True
-        value = thing(FunctionValue(module, node, self.closure, defaults=self.defaults_of(node.args)))
-        for decorator in reversed(node.decorator_list):
+        made = FunctionValue(module, node, self.closure, defaults=self.defaults_of(node.args))
+        return self.as_decorated(node.decorator_list, thing(made))
+
+    def as_decorated(self, decorators: Sequence[ast.expr], value: Value) -> Value:
+        """A function or class after its decorators, the nearest first."""
+        for decorator in reversed(decorators):
             value = self.decorated(decorator, value)
         return value
 

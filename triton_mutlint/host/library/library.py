@@ -235,9 +235,10 @@ class Interpreter(Builtins, Launching):
 
     def _may_call(self, name: str, arguments: Arguments, given: list[Value], node: ast.AST) -> Value:
         """A function of which nothing is known but that it does nothing to tensors itself."""
-        others = [v for v in given if not self.is_called(v)]
+        called = [v for v in given if self.is_called(v)]
+        others = [v for v in given if v not in called]
         every = join(UNSEEN, self.one_of([*others, *(self.iterate(v, node) for v in others)]))
-        results = [self.call(v, Arguments((), {}, every), node) for v in given if self.is_called(v)]
+        results = [self.call(v, Arguments((), {}, every), node) for v in called]
         if name.startswith(_MAKES):
             made = self.make(node, Cell(rest=picked(join(every, *results)), kind="given"), "given")
             self.lazily(made, name, arguments)

@@ -152,10 +152,7 @@ class Statements(Exits):
         self.hold_members(made, self.class_body(node))
         self.state.put(self.scope_of(node.name), node.name, thing(made))
         self.announced(made, node)
-        value = thing(made)
-        for decorator in reversed(node.decorator_list):
-            value = self.decorated(decorator, value)
-        self.state.put(self.scope_of(node.name), node.name, value)
+        self.state.put(self.scope_of(node.name), node.name, self.as_decorated(node.decorator_list, thing(made)))
         return self.state
 
     # ------------------------------------------------------------------ branches

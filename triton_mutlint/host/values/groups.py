@@ -199,12 +199,6 @@ def defaults(node: ast.arguments) -> dict[str, ast.expr]:
     return found
 
 
-def told_text(value: Value) -> str | None:
-    """The string that it is, where that is certain."""
-    known = value.constant[1] if value.constant is not None else None
-    return known if isinstance(known, str) else None
-
-
 def told_number(value: Value) -> int | None:
     """A number that is known."""
     known = value.constant[1] if value.constant is not None else None
