@@ -22,6 +22,9 @@ run: $(VENV)/.installed
 # Every process would compile the package, and each suite its tests, again.
 unexport PYTHONDONTWRITEBYTECODE
 
+# Compiling every module of torch takes longer than compiling those that are imported.
+PIP_FLAGS := -q --no-compile
+
 # How many processes the larger suites are spread over.
 WORKERS ?= auto
 SPREAD := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
@@ -72,9 +75,9 @@ matrix-%: .matrix/%/.installed
 .PRECIOUS: .matrix/%/.installed
 .matrix/%/.installed: pyproject.toml
 	$(PYTHON) -m venv .matrix/$*
-	.matrix/$*/bin/pip install -q --no-deps triton==$*
-	.matrix/$*/bin/pip install -q setuptools click rich pyyaml ruamel.yaml tomli pytest pytest-xdist jsonschema hypothesis numpy
-	.matrix/$*/bin/pip install -q --no-deps -e .
+	.matrix/$*/bin/pip install $(PIP_FLAGS) --no-deps triton==$*
+	.matrix/$*/bin/pip install $(PIP_FLAGS) setuptools click rich pyyaml ruamel.yaml tomli pytest pytest-xdist jsonschema hypothesis numpy
+	.matrix/$*/bin/pip install $(PIP_FLAGS) --no-deps -e .
 	touch $@
 
 # Asks each Triton of the matrix for its public names: messages say which versions have what a kernel lacks.
@@ -108,13 +111,13 @@ goldens: $(NEWEST)/.installed
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install -q -c constraints.txt -e '.[dev,torch]'
+	$(BIN)/pip install $(PIP_FLAGS) -c constraints.txt -e '.[dev,torch]'
 	touch $@
 
 # Without torch: the tool must work without it.
 $(NEWEST)/.installed: pyproject.toml constraints-newest.txt
 	$(PYTHON) -m venv $(NEWEST)
-	$(NEWEST)/bin/pip install -q -c constraints-newest.txt -e '.[dev]'
+	$(NEWEST)/bin/pip install $(PIP_FLAGS) -c constraints-newest.txt -e '.[dev]'
 	touch $@
 
 clean:
