@@ -221,6 +221,46 @@ def test_a_function_called_several_times_registers_its_own_ops_once(tmp_path: Pa
     assert [(op.name, op.location.line) for op in ops] == [("a::f", FIRST + 1)]
 
 
+def test_an_op_that_is_registered_on_first_use_is_one_op(tmp_path: Path) -> None:
+    """It stands where it is defined, whoever uses it, and however deep."""
+    ops = register(tmp_path, """\
+        import functools
+        SPACE, NAME = "a", "f"
+        @functools.lru_cache(maxsize=1)
+        def op():
+            try:
+                @custom_op(f"{SPACE}::{NAME}", mutates_args=(), schema="(Tensor x) -> Tensor")
+                def f(x): ...
+                f.register_fake(lambda x: x)
+            except Exception:
+                return None
+            return getattr(torch.ops.a, NAME)
+        def works():
+            return op() is not None
+        def use(x):
+            return op()(x) if works() else x
+        def install(model):
+            run = op()
+            model.forward = lambda x: use(run(x))
+    """)
+    assert [(one.name, one.location.line, one.form.value) for one in ops] == [("a::f", FIRST + 5, "custom_op")]
+
+
+def test_what_a_function_is_passed_makes_ops_of_its_callers(tmp_path: Path) -> None:
+    ops = register(tmp_path, """\
+        def add(name, function):
+            custom_op("a::own", own, mutates_args=())
+            custom_op("a::" + name, function, mutates_args=())
+        def own(x: Tensor) -> Tensor: ...
+        def f(x: Tensor) -> Tensor: ...
+        def later():
+            add("f", f)
+        def much_later():
+            later()
+    """)
+    assert sorted({op.name for op in ops}) == ["a::f", "a::own"]
+
+
 def test_functions_of_other_files(tmp_path: Path) -> None:
     ops = register(tmp_path, """\
         from impl import f as implementation

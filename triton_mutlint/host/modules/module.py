@@ -57,6 +57,11 @@ class HostModule:
             found.setdefault(name, []).append(bound)
         return found
 
+    def defined(self, node: ast.expr | None) -> list[ast.AST]:
+        """The functions and classes of the file that a name stands for."""
+        bound = self.bindings.get(node.id, ()) if isinstance(node, ast.Name) else ()
+        return [b.node for b in bound if isinstance(b, Definition) and not isinstance(b.node, ast.expr)]
+
     @cached_property
     def settled(self) -> Mapping[str, list[object]]:
         """The same once the file was imported: without what a later binding always replaces (`f = triton.jit(f)`)."""

@@ -147,16 +147,16 @@ class HostModules:
         """Whether code of `module` may register ops, by what it calls and what those functions of its file call."""
         if node not in self._registering:
             self._registering[node] = False  # until known: functions that call each other
-            self._registering[node] = any(self._is_registering(inner, module) for inner in walk(node))
+            self._registering[node] = any(True for _ in self.registering(node, module))
         return self._registering[node]
 
-    def _is_registering(self, node: ast.AST, module: HostModule) -> bool:
-        named = [node.func] if isinstance(node, ast.Call) else list(getattr(node, "decorator_list", ()))
-        given = (*node.defaults, *node.kw_defaults) if isinstance(node, ast.arguments) else ()
-        return any(self._is_registrar(callee) for callee in named) or any(
-            self.registers(bound.node, module) for one in (*named, *given) if isinstance(one, ast.Name)
-            for bound in module.bindings.get(one.id, ())
-            if isinstance(bound, Definition) and not isinstance(bound.node, ast.expr))
+    def registering(self, node: ast.AST, module: HostModule) -> Iterator[ast.expr | None]:
+        """What in code of `module` is called, or stands for a default, and may register ops."""
+        for inner in walk(node):
+            named = [inner.func] if isinstance(inner, ast.Call) else list(getattr(inner, "decorator_list", ()))
+            given = (*inner.defaults, *inner.kw_defaults) if isinstance(inner, ast.arguments) else ()
+            yield from (one for one in named if self._is_registrar(one))
+            yield from (one for one in (*named, *given) if any(self.registers(n, module) for n in module.defined(one)))
 
     def _is_registrar(self, callee: ast.expr) -> bool:
         while isinstance(callee, ast.Call):

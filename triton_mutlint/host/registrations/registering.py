@@ -7,15 +7,14 @@ one that registers functions of its own is read once, by itself.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 
 from triton_mutlint.config.registrar import Registrar, public_registrar
 from triton_mutlint.host.modules.module import Definition, External, HostModule, yields
 from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.registrations.things import (
-    PASSED,
     Event,
     Library,
     Opaque,
@@ -34,23 +33,30 @@ from triton_mutlint.host.registrations.torch_registering import TorchRegistering
 from triton_mutlint.host.state.core import Activation, Kernels, TooLargeError, World
 from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.groups import Arguments, defaults
+from triton_mutlint.host.values.groups import Arguments
 from triton_mutlint.host.values.values import (
     UNSEEN,
-    ClassValue,
     FunctionValue,
     Observed,
     Thing,
     Value,
-    join,
     thing,
 )
 from triton_mutlint.host.values.written import Spot
+from triton_mutlint.source.walking import walk
 
 MAX_DEPTH = 12  # calls inside calls
-SHORT = 12  # statements
+SHORT = 40  # statements
 MAX_STEPS = 200_000  # statements, for one file
-Found = tuple[list[Event], list[tuple[FunctionValue, State]]]
+
+
+@dataclass(frozen=True)
+class Alone:
+    """What a function registers whoever calls it, the functions that it defines, and whether calls of it say more."""
+
+    events: Sequence[Event] = ()
+    defined: Sequence[tuple[FunctionValue, State]] = ()
+    depends: bool = True
 
 
 class Registering(TorchRegistering):
@@ -63,65 +69,12 @@ class Registering(TorchRegistering):
         self.stack: list[ast.AST] = []
         self.defined: list[FunctionValue] = []
         self.ops: dict[str, Value] = {}  # the functions of those that were registered
-        self._reached: set[int] = set()
+        self.reached: set[int] = set()
         self._spent = 0
-        self._isolated: dict[int, Found] = {}
-        self._functions: list[FunctionValue] = []
+        self.by_node: dict[int, FunctionValue] = {}
+        self.importing = True  # and not following what is only called later
+        self.functions: list[FunctionValue] = []
         self._told: dict[FunctionValue, tuple[str, Registrar, Arguments]] = {}  # decorators that known registrars gave
-
-    def found(self) -> Iterator[Event]:
-        """What the file registers when it is imported, and what functions do that nothing in it calls."""
-        self.state = state = State(base=self.module_state.heap, scopes=self.scopes, importing=True)
-        self.here = self.top(self.root)
-        alone: list[tuple[FunctionValue, list[Event]]] = []
-        try:
-            state = self.block(self.root.tree.body, state) or state
-            self.module_state.heap.update(state.heap)  # so that states of functions hold but their own
-            after = State(state.names, base=self.module_state.heap, scopes=self.scopes, importing=True)
-            pending = [(function, after) for function in reversed(self.defined)]
-            while pending:
-                function, around = pending.pop()
-                if id(function.node) not in self._reached | self._isolated.keys() and self.world.modules.registers(
-                        function.node, function.module):
-                    events, inner = self._alone(function, around)
-                    alone.append((function, events))
-                    pending.extend(reversed(inner))
-        except (TooLargeError, RecursionError):
-            pass
-        yield from self.events
-        left = [event for function, events in alone if id(function.node) not in self._reached for event in events]
-        named = {event.step.path[-1] for event in (*self.events, *left) if string(event.name)}
-        yield from (e for e in left if is_told(e) and (string(e.name) or e.step.path[-1] not in named))
-
-    def _alone(self, function: FunctionValue, state: State) -> Found:
-        """What a function registers whoever calls it, and the functions that it defines."""
-        if id(function.node) in self._isolated:
-            return self._isolated[id(function.node)]
-        self._isolated[id(function.node)] = ([], [])
-        saved = self.events, self.defined, self.stack, self._functions, self.rounds, self._reached
-        self.events, self.defined, self.stack, self._functions, self.rounds = [], [], [], [], ()
-        self._reached = set()
-        try:
-            a = function.node.args
-            names = (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg)
-            given = {p.arg: opaque(PASSED) for p in names if p is not None}
-            with self.at(state, self.top(function.module)):
-                given.update(self._kept_defaults(function, given))
-            own = state.copy()
-            with self.at(own, self.top(function.module)):
-                self._entered(function, given, function.node)
-            self._isolated[id(function.node)] = self.events, [(one, own) for one in self.defined]
-        finally:
-            self.events, self.defined, self.stack, self._functions, self.rounds, self._reached = saved
-        return self._isolated[id(function.node)]
-
-    def _kept_defaults(self, function: FunctionValue, given: Mapping[str, Value]) -> dict[str, Value]:
-        """The parameters that stand for a library or for what registers, unless a caller passes another."""
-        known = dict(function.defaults)
-        held = {name: known[name] if name in known else self._default(function, default)
-                for name, default in defaults(function.node.args).items()}
-        return {name: join(value, given[name]) for name, value in held.items() if len(value.things) == 1
-                and all(isinstance(one, (Library, ClassValue, FunctionValue)) for one in value.things)}
 
     # ------------------------------------------------------------------ what is noted
 
@@ -147,9 +100,13 @@ class Registering(TorchRegistering):
     def _own_calls(self) -> frozenset[int]:
         return frozenset(id(node) for node in ast.walk(self.root.tree) if isinstance(node, ast.Call))
 
-    def note(self, event: Event, names: State) -> None:
-        if self._is_told_elsewhere(event, names):
-            return
+    def note(self, event: Event) -> None:
+        for i, function in enumerate(self.functions):
+            told = self._told_by(function, event, i + 1)
+            if told is not None and function.module is not self.root:
+                return  # it is an op of that file
+            if told is not None and is_told(told):
+                event = replace(event, step=replace(event.step, site=told.step.site, depth=told.step.depth + i + 1))
         if event.function is not None:
             meant = {id(one): self.ops.get(op_of(one), thing(one)).things for one in event.function.things}
             things = frozenset(one for held in meant.values() for one in held)
@@ -158,20 +115,24 @@ class Registering(TorchRegistering):
                 self.ops[strings(event.name)[0]] = event.function
         self.events.append(event)
 
-    def _is_told_elsewhere(self, event: Event, state: State) -> bool:
-        """Whether a function of another file registers that whoever calls it: it is an op of that file."""
-        around = State(base=self.module_state.heap, scopes=self.scopes, importing=True)
-        name = string(event.name)
-        return name is not None and any(
-            string(other.name) == name and other.step.path == event.step.path[i + 1:]
-            for i, function in enumerate(self._functions) if function.module is not self.root
-            for other in self._alone(function, around)[0])
+    def _told_by(self, function: FunctionValue, event: Event, depth: int) -> Event | None:
+        """The same event, where a function registers that whoever calls it."""
+        name, path = string(event.name), event.step.path[depth:]
+        return None if name is None else next(
+            (e for e in self.alone(function).events if string(e.name) == name and e.step.path == path), None)
+
+    def alone(self, function: FunctionValue) -> Alone:
+        """What a function registers whoever calls it."""
+        raise NotImplementedError
 
     # ------------------------------------------------------------------ functions and classes
 
     def function(self, module: HostModule, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Value:
         owner = self.here.owner if self.here.is_class else None
-        self.defined.append(FunctionValue(module, node, self.closure, owner, self.defaults_of(node.args)))
+        made = FunctionValue(module, node, self.closure, owner, self.defaults_of(node.args))
+        self.defined.append(made)
+        if not self.stack:
+            self.by_node[id(node)] = made
         return super().function(module, node)
 
     def _of_thing(self, owner: Thing, name: str, node: ast.AST) -> Value:
@@ -264,22 +225,28 @@ class Registering(TorchRegistering):
         running = len(self.stack) >= MAX_DEPTH or any(one.node is function.node for one in self.active)
         if running or not self._leads(function):
             return self.not_known(UNSEEN, arguments, node)
-        self._reached.add(id(function.node))
+        self.reached.add(id(function.node))
         self.stack.append(node)
-        self._functions.append(function)
+        self.functions.append(function)
         try:
+            registers = self.world.modules.registers(function.node, function.module)
+            if registers and not self.importing and not (known := self.alone(function)).depends:
+                for event in known.events:
+                    step = replace(event.step, path=(*self.stack, *event.step.path))
+                    self.note(replace(event, step=step))
+                return self.not_known(UNSEEN, arguments, node)
             given = self._given_to(function, arguments, node)
             return self._entered(function, given, node)
         finally:
             self.stack.pop()
-            self._functions.pop()
+            self.functions.pop()
 
     def _leads(self, function: FunctionValue) -> bool:
         node, owner, modules = function.node, function.owner, self.world.modules
         if isinstance(node, ast.Lambda) or node.name == "__init__" or modules.registers(node, function.module):
             return True
         near = function.module is self.root or modules.names_registrar(node.name) or "lib" in node.name.lower()
-        return len(node.body) <= SHORT and (near or (owner is not None and modules.registers(owner.node, owner.module)))
+        return _is_short(node) and (near or (owner is not None and modules.registers(owner.node, owner.module)))
 
     def apart(self, work: Callable[[], Value], here: Activation) -> tuple[Value, Effects]:
         """What work registers is told where it stands."""
@@ -289,3 +256,8 @@ class Registering(TorchRegistering):
             return super().apart(work, here)
         finally:
             self.events, self.defined, self.rounds = saved
+
+
+@lru_cache(maxsize=1 << 12)
+def _is_short(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return sum(isinstance(inner, ast.stmt) for inner in walk(node)) <= SHORT

@@ -13,8 +13,8 @@ from triton_mutlint.host.declarations.functions import functions_of
 from triton_mutlint.host.model import Form, OpRegistration
 from triton_mutlint.host.modules.module import HostModule
 from triton_mutlint.host.modules.modules import HostModules
+from triton_mutlint.host.registrations.file_registrations import FileRegistrations
 from triton_mutlint.host.registrations.jax import jax_calls, jax_op
-from triton_mutlint.host.registrations.registering import Registering
 from triton_mutlint.host.registrations.things import ImplEvent, OpEvent, each_in, has_hole, shown, string, strings
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.torch.known_schemas import sought_in_vain, torch_schema, written_by
@@ -41,7 +41,7 @@ def registrations(module: HostModule, modules: HostModules, registrars: Mapping[
     implementation of an op that is defined elsewhere is one too, with a declaration that is not known:
     see `joined`.
     """
-    events = list(Registering(module, modules, registrars).found())
+    events = list(FileRegistrations(module, modules, registrars).found())
     defined = _distinct([e for e in events if isinstance(e, OpEvent)])
     kernels, fakes = defaultdict[str, list[ImplEvent]](list), defaultdict[str, list[ImplEvent]](list)
     for one in events:

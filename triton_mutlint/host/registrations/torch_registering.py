@@ -37,7 +37,6 @@ from triton_mutlint.host.registrations.things import (
     written,
 )
 from triton_mutlint.host.state.core import World
-from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.groups import Arguments, Cell, defaults
 from triton_mutlint.host.values.values import (
     NO_VALUE,
@@ -69,7 +68,7 @@ class TorchRegistering(RealCalls):
         """That of a call at `node`."""
         raise NotImplementedError
 
-    def note(self, event: Event, names: State) -> None:
+    def note(self, event: Event) -> None:
         """Something is registered."""
         raise NotImplementedError
 
@@ -116,7 +115,7 @@ class TorchRegistering(RealCalls):
                      keyset: bool = False, sure: bool = True) -> None:
         function = function or NO_VALUE
         held = snapshot([function, keys], self.state, self.module_state)
-        self.note(ImplEvent(name, self.site(node), held, function, keys, keyset, sure), self.state)
+        self.note(ImplEvent(name, self.site(node), held, function, keys, keyset, sure))
 
     def _defines(self, form: Form, api: str, name: Value, node: ast.AST, function: Value | None = None,
                  mutates: Value | None = None, schema: Value | None = None, **more: object) -> OpEvent:
@@ -124,7 +123,7 @@ class TorchRegistering(RealCalls):
                         self.state, self.module_state)
         event = OpEvent(name, self.site(node), held, form, api, function, mutates, schema,
                         **more)  # type: ignore[arg-type]
-        self.note(event, self.state)
+        self.note(event)
         return event
 
     def define(self, library: Library | None, schema: Value, node: ast.AST, tags: Value | None = None) -> None:
