@@ -18,9 +18,10 @@ store of what was there, limited or replaced by a value from elsewhere.
 
 It also reports nothing where it cannot know: where reads and writes go to addresses that are computed in
 different ways (also where programs wait for what others store), where hooks (also those of configs) may write
-the parameter or are not understood, where a list could not be evaluated, and where a launch leaves out an argument that no config gives, so that the kernel
-must be tuned over other configs than those that were found. Hooks are followed like the code of a torch op: one
-that only looks at a parameter does not protect it, nor does one that some configs lack.
+the parameter or are not understood, where a list could not be evaluated, and where a launch leaves out an
+argument that no config gives, so that the kernel must be tuned over other configs than those that were found.
+Hooks are followed like the code of a torch op: one that only looks at a parameter does not protect it, nor does
+one that some configs lack.
 
 A kernel that only jax-triton's `triton_call` launches is protected by what each such call says: inputs in
 `input_output_aliases` are put back, outputs in `zeroed_outputs` are cleared.
