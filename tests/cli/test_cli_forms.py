@@ -18,7 +18,7 @@ import triton.language as tl
 def fill(out_ptr, BLOCK: tl.constexpr):
     tl.store(out_ptr + tl.arange(0, BLOCK), 0.0)
 """
-LINE = "     7  fill  writes out_ptr"
+LINE = "fill  writes out_ptr"
 ALL = "out_ptr is written"
 FINDING = "error[TML101] undeclared-mutation [*]"
 
@@ -44,7 +44,8 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 ])
 def test_one_file_is_told_in_full(arguments: list[str], is_full: bool, capsys: pytest.CaptureFixture[str]) -> None:
     out = printed(capsys, *arguments)
-    assert (ALL in out, LINE in out) == (is_full, not is_full)
+    assert LINE in out
+    assert (ALL in out) == is_full
     assert FINDING in out
     assert "analysed" in out
 

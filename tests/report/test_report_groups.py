@@ -6,19 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from tests.helpers.report_samples import ADD_KERNEL, BROKEN_KERNEL, FINDINGS, NORM_KERNEL, SIMPLE, TEXTS, parameter
+from tests.helpers.report_samples import ADD_KERNEL, BROKEN_KERNEL, FINDINGS, NORM_KERNEL, SIMPLE, TEXTS
 from triton_mutlint.fixes.plan import Offer
 from triton_mutlint.report import render as render_as
 from triton_mutlint.report.options import RenderOptions, SourceLines
 from triton_mutlint.report.terminal.summary import advice
-from triton_mutlint.report.terminal.text import grouped
+from triton_mutlint.report.terminal.text import grouped, said
 from triton_mutlint.types import (
     Declaration,
     Failure,
     Finding,
     KernelReport,
     Location,
-    Mutation,
     OpArgument,
     OpMutation,
     OpReport,
@@ -41,13 +40,13 @@ def finding(name: str, message: str = "`k` writes `{}`", help_: str = "declare `
 
 def test_those_that_differ_in_the_parameter_are_one() -> None:
     (group,) = grouped([finding("a"), finding("b"), finding("c")])
-    assert group.messages == ("`k` writes `a`, `b`, `c`",)
-    assert group.helps == ("declare `a`, `b`, `c`",)
+    assert said(group, lambda f: f.message) == ["`k` writes `a`, `b`, `c`"]
+    assert said(group, lambda f: f.help) == ["declare `a`, `b`, `c`"]
 
 
 def test_what_they_say_otherwise_is_said_of_each() -> None:
     (group,) = grouped([finding("a"), finding("b", "`k` writes `{}` when A=1"), finding("c")])
-    assert group.messages == ("`k` writes `a`, `c`", "`k` writes `b` when A=1")
+    assert said(group, lambda f: f.message) == ["`k` writes `a`, `c`", "`k` writes `b` when A=1"]
 
 
 @pytest.mark.parametrize("changes", [
@@ -58,31 +57,12 @@ def test_what_is_not_of_one_kind_and_subject_stays_apart(changes: dict[str, obje
     assert len(grouped([finding("a"), finding("b", **changes)])) == 2
 
 
-def test_help_that_all_share_stands_once_and_no_help_repeats_the_beginning_of_another() -> None:
-    (group,) = grouped([finding("a", help_="add X"), finding("b", help_="add X, or Y"), finding("c", help_="add X")])
-    assert group.helps == ("add X, or Y",)
-
-
-def test_places_are_told_once_a_line_and_notes_with_what_they_explain() -> None:
-    declared = Related("declared", DECORATOR)
-    one, two = (Related("written", Location("kernels.py", line)) for line in (12, 13))
-    (group,) = grouped([
-        finding("a", related=(declared, one)),
-        finding("b", related=(declared, two), location=Location("kernels.py", 9, 9)),
-        finding("c", related=(declared,), location=Location("kernels.py", 10, 1)),
-    ])
-    assert group.places == (Location("kernels.py", 9, 5), Location("kernels.py", 10, 1))
-    assert [r.message for r in group.related] == ["declared", "`a`: written", "`b`: written"]
-
-
-def test_a_reason_that_a_note_gives_is_not_said_of_each() -> None:
-    def of(name: str, kernel: str) -> Finding:
-        return finding(name, f"`op` writes `{{}}`: {kernel}", related=(Related(kernel, DECORATOR),))
-
-    (group,) = grouped([of("a", "`k` writes `p`"), of("b", "`k` writes `q`")])
-    assert group.messages == ("`op` writes `a`, `b`",)
-    (alone,) = grouped([of("a", "`k` writes `p`")])
-    assert alone.messages == ("`op` writes `a`: `k` writes `p`",)
+def test_places_and_notes_are_told_once() -> None:
+    declared, written = Related("declared", DECORATOR), Related("written", Location("kernels.py", 12))
+    text = shown(finding("a", related=(declared, written)), finding("b", related=(declared,)),
+                 finding("c", location=Location("kernels.py", 10, 1)))
+    told = ("note: declared", "note: written", "kernels.py:9:5", "kernels.py:10:1")
+    assert [text.count(what) for what in told] == [1, 1, 1, 1]
 
 
 # --------------------------------------------------------------------------- as they are shown
@@ -139,46 +119,15 @@ OP = OpReport("ns::op", "custom_op", PLACE, Declaration((), PLACE), (OpArgument(
 NORM = "writes Y, Locks and sometimes Mean · may write X · through addresses from table"
 
 
-def overview(*kernels: object, **options: object) -> list[str]:
-    report = replace(SIMPLE, kernels=kernels, ops=(OP,))
-    return render_as("text", report, RenderOptions(brief=True, **options)).splitlines()
-
-
-def test_a_line_for_each_kernel_and_op_by_file() -> None:
-    assert overview(BROKEN_KERNEL, NORM_KERNEL, ADD_KERNEL, width=140)[:8] == [
-        "kernels.py",
-        "     9  add_kernel     writes output_ptr",
-        "    12  op ns::op      writes x",
-        "    20  broken_kernel  could not be lowered",
-        "",
-        "nn/norm.py",
-        f"     7  norm_kernel  {NORM} · 64 of 200 variants",
+def test_a_brief_report_has_a_line_for_each_kernel_and_op() -> None:
+    report = replace(SIMPLE, kernels=(BROKEN_KERNEL, NORM_KERNEL, ADD_KERNEL), ops=(OP,))
+    assert render_as("text", report, RenderOptions(brief=True, width=140)).splitlines()[:5] == [
+        "kernels.py:9 add_kernel  writes output_ptr",
+        "kernels.py:12 op ns::op  writes x",
+        "kernels.py:20 broken_kernel  could not be lowered",
+        f"nn/norm.py:7 norm_kernel  {NORM} · 64 of 200 variants",
         "",
     ]
-
-
-def test_a_long_name_does_not_push_the_others_aside() -> None:
-    lines = overview(ADD_KERNEL, replace(ADD_KERNEL, name="k" * 50, location=Location("kernels.py", 40)))
-    assert "     9  add_kernel  writes output_ptr" in lines
-    assert f"    40  {'k' * 50}  writes output_ptr" in lines
-
-
-def test_a_line_names_as_many_parameters_as_fit() -> None:
-    names = [f"a_rather_long_output_{i}" for i in range(9)]
-    parameters = tuple(parameter(name, i, "*i8", Mutation.WRITTEN) for i, name in enumerate(names))
-    kernel = replace(ADD_KERNEL, parameters=parameters)
-    assert f"     9  add_kernel  writes {', '.join(names)}" in overview(kernel, width=300)
-    assert f"     9  add_kernel  writes {', '.join(names[:2])} and 7 more" in overview(kernel, width=90)
-    assert f"     9  add_kernel  writes {names[0]} and 8 more" in overview(kernel, width=60)
-
-
-def test_kernels_that_fail_at_one_place_for_one_reason_are_told_of_once() -> None:
-    failure = Failure(Stage.LOWER, "`scale` is no constexpr", Location("kernels.py", 22, 5), "make it one")
-    first, same, other = (replace(BROKEN_KERNEL, name=n, failure=failure) for n in ("first", "same", "third"))
-    other = replace(other, failure=replace(failure, location=Location("kernels.py", 23, 5)))
-    text = render_as("text", replace(SIMPLE, kernels=(first, same, other), findings=()), RenderOptions())
-    assert text.count("`scale` is no constexpr") == 2
-    assert "kernels.py:20 same  could not be lowered\n  for the same reason as first\n\n" in text
 
 
 def test_a_line_holds_the_first_sentence_of_what_is_long() -> None:

@@ -61,8 +61,6 @@ RESTORE, RESET = ListKind.RESTORE_VALUE, ListKind.RESET_TO_ZERO
     (Rerun.ACCUMULATES, {"reset_to_zero": ("y",)}, 1),
     (Rerun.ACCUMULATES, {"undecided": frozenset({"reset_to_zero"})}, 0),
     (Rerun.ACCUMULATES, {"has_post_hook": True, "reset_to_zero": ("x",)}, 0),
-    (Rerun.SIGNALS, {}, 1),
-    (Rerun.SIGNALS, {"reset_to_zero": ("x",)}, 0),
     (Rerun.SAFE, {}, 0),
     (Rerun.UPDATES, {"configs": TWO[:1]}, 0),
     (Rerun.UPDATES, {"configs": ()}, 0),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from triton_mutlint.config.request import Request
-from triton_mutlint.report.terminal.kernel_text import verdict
+from triton_mutlint.report.terminal.accesses import verdict
 from triton_mutlint.run.run import run
 
 KERNEL = """\

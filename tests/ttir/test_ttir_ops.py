@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from triton_mutlint.ttir.ops import Flow, Kind, OpInfo, lookup, rows
+from triton_mutlint.ttir.ops import Flow, OpInfo, lookup, rows
 from triton_mutlint.ttir.syntax import REORDERED
 
 pytestmark = pytest.mark.both
@@ -161,12 +161,11 @@ def test_the_table_adds_no_effect_to_a_pure_op() -> None:
 
 
 def test_an_op_that_is_not_pure_is_not_taken_as_pure() -> None:
-    """Whatever the definitions do not call pure must have an effect, or a kind that says why not."""
-    allowed = {Kind.HARMLESS, Kind.FUNCTION, Kind.CALL, Kind.MAP, Kind.INLINE_ASM, Kind.EXTERN}
+    """Whatever the definitions do not call pure must have an effect, or a flow that says why not."""
     for definition in definitions():
         row = lookup(definition.name)
         assert row is not None
-        if not definition.pure and row.kind not in allowed:
+        if not definition.pure and row.flow not in (Flow.NONE, Flow.SPECIAL):
             assert row.touches_memory, definition.name
 
 
@@ -212,7 +211,7 @@ def test_unknown_ops_have_no_row() -> None:
     [
         ("tt.addptr", Flow.POINTER_BASE), ("arith.cmpi", Flow.NONE), ("arith.select", Flow.SELECT),
         ("tt.gather", Flow.FIRST), ("tt.make_tensor_descriptor", Flow.FIRST), ("tt.advance", Flow.FIRST),
-        ("tt.load", Flow.LOADED), ("tt.splat", Flow.ALL), ("tt.int_to_ptr", Flow.ALL),
+        ("tt.load", Flow.MASKED), ("tt.splat", Flow.ALL), ("tt.int_to_ptr", Flow.ALL),
     ],
 )  # fmt: skip
 def test_flow(name: str, flow: Flow) -> None:
@@ -225,5 +224,4 @@ def test_rows_are_consistent() -> None:
     for row in rows():
         assert isinstance(row, OpInfo)
         assert lookup(row.name) is row
-        assert not (row.touches_memory and row.kind in (Kind.PURE, Kind.HARMLESS, Kind.COMPARE)), row.name
         assert not set(row.writes) & set(row.atomics)

@@ -15,7 +15,7 @@ from triton_mutlint.analysis.printed import Width, constant_behind, pointee_bits
 from triton_mutlint.analysis.values import bits
 from triton_mutlint.ttir.asm_steps import AsmAccess, AsmValue
 from triton_mutlint.ttir.ir import Function, Module, Op, Region
-from triton_mutlint.ttir.ops import Flow, Kind, OpInfo
+from triton_mutlint.ttir.ops import Flow, OpInfo
 
 _BYTE = 8
 
@@ -163,7 +163,7 @@ class SingleOps:
         for index in info.fetches:
             if index < count:
                 state |= self.memory.load(operands[index], narrow=context.widths[op.results[0]] is not Width.FULL)
-        others = operands[2:] if info.kind is Kind.LOAD else []  # what masked lanes yield
+        others = operands[2:] if info.flow is Flow.MASKED else []
         if others:
             state = lattice.choice([state, *others], self.looked_at(context, op.operands[1:]))
         self.set_results(context, op, state)

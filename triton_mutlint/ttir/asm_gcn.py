@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from triton_mutlint.ttir.asm_steps import SHARED, AsmStep, NotUnderstoodError, split_operands, strip_comments
+from triton_mutlint.ttir.asm_steps import SHARED, AsmStep, NotUnderstoodError, strip_comments
+from triton_mutlint.ttir.lexer import split_top
 
 _REGISTER = re.compile(r"§\d+|\b(?:[vsa]\[[^\]]*\]|(?:[vsa]\d+|ttmp\d+|vcc|exec|m0|flat_scratch)(?:_lo|_hi)?\b)")
 _PHYSICAL = "<registers>"  # ranges of named registers overlap, so all of them are one
@@ -41,7 +42,7 @@ def _decode(part: str) -> AsmStep:
     shown = " ".join(part.split()).replace("§", "$")
     if match is None or not _PREFIX.match(part):
         raise NotUnderstoodError(f"not a known instruction: {shown}")
-    name, operands = match[1], split_operands(match[2])
+    name, operands = match[1], split_top(match[2])
     unit = name.partition("_")[0]
     if name.startswith(_JUMPS):
         raise NotUnderstoodError(f"{shown}: a jump to an address")

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 
-from triton_mutlint.ttir.asm_steps import SHARED, AsmStep, NotUnderstoodError, split_operands, strip_comments, tokens
+from triton_mutlint.ttir.asm_steps import SHARED, AsmStep, NotUnderstoodError, strip_comments, tokens
+from triton_mutlint.ttir.lexer import split_top
 
 _LABELS = re.compile(r"\s*(?:[%A-Za-z_][\w$%]*\s*:(?!:)\s*)+")
 _STATEMENT = re.compile(
@@ -93,7 +94,7 @@ def _decode(statement: str) -> AsmStep | None:
     if match is None:
         raise NotUnderstoodError(f"not an instruction: {statement[:60]}")
     base, *modifiers = re.split(r"\.", match["name"])
-    operands = split_operands(match["rest"])
+    operands = split_top(match["rest"])
     shown = " ".join(statement.split()).replace("§", "$")
     return _instruction(base, [m.split("::")[0] for m in modifiers], operands, shown)
 
@@ -128,7 +129,7 @@ def _instruction(base: str, modifiers: list[str], operands: list[str], text: str
 
 def _address(operand: str) -> str:
     """The register part of `[reg+4]` or `[map, {x, y}]`."""
-    return split_operands(operand.strip("[] "))[0] if operand.strip("[] ") else ""
+    return split_top(operand.strip("[] "))[0] if operand.strip("[] ") else ""
 
 
 def _own_space(modifiers: list[str]) -> bool:

@@ -104,18 +104,3 @@ def strip_comments(text: str) -> str:
     if "/*" in text:
         raise NotUnderstoodError("a comment that does not end")
     return re.sub(r"//[^\n]*", " ", text)
-
-
-def split_operands(text: str) -> list[str]:
-    """Operands at the commas outside `{}`, `[]` and `()`."""
-    parts, depth, start = [], 0, 0
-    for at, char in enumerate(text):
-        if char in "{[(":
-            depth += 1
-        elif char in ")]}":
-            depth -= 1
-        elif char == "," and depth == 0:
-            parts.append(text[start:at].strip())
-            start = at + 1
-    parts.append(text[start:].strip())
-    return [part for part in parts if part]

@@ -8,44 +8,10 @@ Operands are numbered as `Op.operands` holds them: in the order of the text, but
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
-
-
-class Kind(str, Enum):
-    """What an analysis has to know of an op beyond its effects."""
-
-    PURE = "pure"
-    COMPARE = "compare"
-    SELECT = "select"
-    ADDPTR = "addptr"
-    INT_TO_PTR = "int_to_ptr"
-    PTR_TO_INT = "ptr_to_int"
-    BITCAST = "bitcast"
-    MAKE_ADDRESS = "make_address"  # block pointers and descriptors
-    LOAD = "load"
-    STORE = "store"
-    ATOMIC_RMW = "atomic_rmw"
-    ATOMIC_CAS = "atomic_cas"
-    ATOMIC_LOAD = "atomic_load"
-    ATOMIC_STORE = "atomic_store"
-    ATOMIC_POLL = "atomic_poll"
-    DESCRIPTOR_LOAD = "descriptor_load"
-    DESCRIPTOR_STORE = "descriptor_store"
-    DESCRIPTOR_REDUCE = "descriptor_reduce"
-    FUNCTION = "function"
-    CALL = "call"
-    RETURN = "return"  # of a function, a combine body or a map body
-    STRUCTURED = "structured"  # scf ops with regions
-    YIELD = "yield"
-    BRANCH = "branch"
-    COMBINE = "combine"  # tt.reduce, tt.scan
-    MAP = "map"
-    INLINE_ASM = "inline_asm"
-    EXTERN = "extern"
-    LOCAL = "local"  # into shared memory, or out of it
-    HARMLESS = "harmless"  # prints, asserts, barriers, hints: no parameter's memory is touched
 
 
 class Flow(str, Enum):
@@ -56,7 +22,8 @@ class Flow(str, Enum):
     FIRST = "first"  # operand 0 alone
     POINTER_BASE = "pointer-base"  # operand 0; operand 1 is an offset
     SELECT = "select"  # operands 1 and 2, never the condition
-    LOADED = "loaded"  # the memory read, and `other`
+    LOADED = "loaded"  # the memory read
+    MASKED = "masked"  # the memory read, and the operands after the mask, which lanes that are masked out yield
     PARKED = "parked"  # shared memory: what is in memory goes there, nothing comes back
     SPECIAL = "special"  # regions, calls, asm: the analysis decides
 
@@ -69,7 +36,6 @@ class OpInfo:
     """
 
     name: str
-    kind: Kind
     reads: tuple[int, ...] = ()
     writes: tuple[int, ...] = ()
     atomics: tuple[int, ...] = ()
@@ -103,28 +69,37 @@ def rows() -> tuple[OpInfo, ...]:
     return tuple(_TABLE.values())
 
 
-_PURE_TT = """
-    approx_divf broadcast cat clampf dot dot_scaled expand_dims fp_to_fp get_num_programs get_program_id
-    histogram join make_range mulhiui precise_divf precise_sqrt reshape splat split trans unsplat
-"""
-_PURE_ARITH = """
-    addf addi addui_extended andi ceildivsi ceildivui constant convertf divf divsi divui extf extsi extui
-    floordivsi fptosi fptoui index_cast index_castui maximumf maxnumf maxsi maxui minimumf minnumf minsi
-    minui mulf muli mulsi_extended mului_extended negf ori remf remsi remui scaling_extf scaling_truncf
-    shli shrsi shrui sitofp subf subi truncf trunci uitofp xori
-"""
-_PURE_MATH = """
-    absf absi acos acosh asin asinh atan atan2 atanh cbrt ceil clampf copysign cos cosh ctlz ctpop cttz
-    erf erfc exp exp2 expm1 floor fma fpowi ipowi log log10 log1p log2 powf round roundeven rsqrt sin
-    sincos sinh sqrt tan tanh trunc
-"""
-_PURE_GPU = """
-    ttg.convert_layout ttg.fp4_to_fp ttng.packed_arith ttng.warp_group_dot_wait ttng.clc_get_program_id
-    gluon.set_auto_layout amdg.in_thread_transpose amdg.extract_slice amdg.concat amdg.upcast_mxfp
-    amdg.scaled_upcast_fp4 amdg.scaled_upcast_fp8 amdg.scaled_downcast_fp4 amdg.scaled_downcast_fp8 ttg.warp_id
-    tti.experimental_fpsan_embed tti.experimental_fpsan_unembed ttng.clc_try_cancel_sync ttg.global_scratch_alloc
-"""
+# What computes a result of its operands.
+_PURE = {
+    "tt": """
+        approx_divf bitcast broadcast cat clampf dot dot_scaled expand_dims fp_to_fp get_num_programs get_program_id
+        histogram int_to_ptr join make_range mulhiui precise_divf precise_sqrt ptr_to_int reshape splat split trans
+        unsplat
+    """,
+    "arith": """
+        addf addi addui_extended andi bitcast ceildivsi ceildivui constant convertf divf divsi divui extf extsi extui
+        floordivsi fptosi fptoui index_cast index_castui maximumf maxnumf maxsi maxui minimumf minnumf minsi
+        minui mulf muli mulsi_extended mului_extended negf ori remf remsi remui scaling_extf scaling_truncf
+        shli shrsi shrui sitofp subf subi truncf trunci uitofp xori
+    """,
+    "math": """
+        absf absi acos acosh asin asinh atan atan2 atanh cbrt ceil clampf copysign cos cosh ctlz ctpop cttz
+        erf erfc exp exp2 expm1 floor fma fpowi ipowi log log10 log1p log2 powf round roundeven rsqrt sin
+        sincos sinh sqrt tan tanh trunc
+    """,
+    "ttg": "convert_layout fp4_to_fp global_scratch_alloc warp_id",
+    "ttng": "clc_get_program_id clc_try_cancel_sync packed_arith warp_group_dot_wait",
+    "amdg": """
+        concat extract_slice in_thread_transpose scaled_downcast_fp4 scaled_downcast_fp8 scaled_upcast_fp4
+        scaled_upcast_fp8 upcast_mxfp
+    """,
+    "tti": "experimental_fpsan_embed experimental_fpsan_unembed",
+    "gluon": "set_auto_layout",
+    "ub": "poison",
+    "builtin": "unrealized_conversion_cast",
+}
 _COMPARE = "arith.cmpi arith.cmpf math.isfinite math.isinf math.isnan math.isnormal"
+# Prints, asserts, barriers, hints: no memory of a parameter is touched.
 _HARMLESS = """
     tt.print tt.assert tt.grid_dependency_wait tt.grid_dependency_launch_dependents cf.assert gpu.barrier
     nvvm.barrier0 nvvm.barrier nvvm.griddepcontrol nvvm.griddepcontrol.wait nvvm.griddepcontrol.launch.dependents
@@ -140,106 +115,82 @@ _HARMLESS = """
     amdg.async_wait amdg.cluster_barrier_arrive amdg.cluster_barrier_wait amdg.cond_barrier amdg.init_barrier
     amdg.wait_barrier amdg.instruction_sched_hint amdg.memory_counter_wait
 """
-# scf.forall, scf.parallel and the like are left out: the parser does not know their block arguments.
-_STRUCTURED = "scf.for scf.if scf.while scf.execute_region"
-_RETURNS = """
-    tt.return tt.reduce.return tt.scan.return tt.map_elementwise.return func.return ttg.warp_yield ttg.warp_return
+# Those with regions, calls and asm. scf.forall, scf.parallel and the like are left out: the parser does not know their
+# block arguments.
+_SPECIAL = """
+    scf.for scf.if scf.while scf.execute_region scf.yield scf.condition cf.br cf.cond_br ub.unreachable
+    tt.func tt.call tt.return func.return tt.reduce tt.reduce.return tt.scan tt.scan.return tt.map_elementwise
+    tt.map_elementwise.return tt.elementwise_inline_asm tt.extern_elementwise
+    ttg.warp_specialize ttg.warp_yield ttg.warp_return ttng.reinterpret_tensor_descriptor
+"""
+# Of the first operand, which is an address: block pointers and descriptors.
+_FIRST = """
+    tt.gather tt.make_tensor_ptr tt.advance tt.make_tensor_descriptor tt.reinterpret_tensor_descriptor
+    amdg.update_tensor_descriptor
+"""
+# Through the first operand. Those of descriptors count it, [the value,] and the indices.
+_LOADED = """
+    tt.descriptor_load tt.descriptor_gather tt.experimental_descriptor_load tt.experimental_descriptor_gather
+    tt.atomic_load
+"""  # tt.atomic_load has a MemWrite only to keep polling loops from being folded: it changes nothing
+_LOADED_OR_OTHER = "tt.load amdg.buffer_load amdg.masked_load"
+_STORED = """
+    tt.store tt.atomic_store tt.descriptor_store tt.descriptor_scatter tt.experimental_descriptor_store
+    tt.experimental_descriptor_scatter amdg.masked_store
+"""
+_UPDATED = "tt.atomic_rmw tt.atomic_cas"
+# Shared and tensor memory, of which no descriptor leads to a parameter; and between these and global memory.
+_PARKED = "ttg.local_alloc ttg.local_store ttng.tmem_alloc ttng.tmem_store ttng.async_shared_store"
+_TAKEN = """
+    ttng.warp_group_dot ttg.local_load ttg.local_gather ttng.tmem_load ttng.clc_load_result
+    amdg.local_load_packed_transposed amdg.local_load_packed_tranposed
+"""
+_COPIED_IN = """
+    ttng.async_tma_copy_global_to_local ttng.async_tma_gather amdg.async_tdm_copy_global_to_local amdg.async_tdm_gather
+"""
+_COPIED_OUT = """
+    ttng.async_tma_copy_local_to_global ttng.async_tma_scatter amdg.async_tdm_copy_local_to_global
+    amdg.async_tdm_scatter
 """
 
 
-def _rows() -> list[OpInfo]:
-    rows = [OpInfo(f"tt.{name}", Kind.PURE) for name in _PURE_TT.split()]
-    rows += [OpInfo(f"arith.{name}", Kind.PURE) for name in _PURE_ARITH.split()]
-    rows += [OpInfo(f"math.{name}", Kind.PURE) for name in _PURE_MATH.split()]
-    rows += [OpInfo(name, Kind.PURE) for name in _PURE_GPU.split()]
-    rows += [OpInfo(name, Kind.COMPARE, flow=Flow.NONE) for name in _COMPARE.split()]
-    rows += [OpInfo(name, Kind.HARMLESS, flow=Flow.NONE) for name in _HARMLESS.split()]
-    rows += [OpInfo(name, Kind.STRUCTURED, flow=Flow.SPECIAL) for name in _STRUCTURED.split()]
-    rows += [OpInfo(name, Kind.RETURN, flow=Flow.SPECIAL) for name in _RETURNS.split()]
-    return rows + list(_SINGLE)
+def _rows() -> Iterator[OpInfo]:
+    for dialect, names in _PURE.items():
+        yield from (OpInfo(f"{dialect}.{name}") for name in names.split())
+    for names, like in _ALIKE.items():
+        yield from (replace(like, name=name) for name in names.split())
+    yield from _SINGLE
 
 
+_ALIKE = {
+    f"{_COMPARE} {_HARMLESS}": OpInfo("", flow=Flow.NONE),
+    _SPECIAL: OpInfo("", flow=Flow.SPECIAL),
+    _FIRST: OpInfo("", flow=Flow.FIRST),
+    _LOADED: OpInfo("", reads=(0,), flow=Flow.LOADED),
+    _LOADED_OR_OTHER: OpInfo("", reads=(0,), flow=Flow.MASKED),
+    _STORED: OpInfo("", writes=(0,), flow=Flow.NONE),
+    _UPDATED: OpInfo("", atomics=(0,), flow=Flow.LOADED),
+    _PARKED: OpInfo("", flow=Flow.NONE, parks=(0,)),
+    _TAKEN: OpInfo("", takes=True),
+    _COPIED_IN: OpInfo("", reads=(0,), flow=Flow.PARKED),
+    _COPIED_OUT: OpInfo("", writes=(0,), flow=Flow.NONE, takes=True),
+}
 _SINGLE = (
-    # addresses
-    OpInfo("tt.addptr", Kind.ADDPTR, flow=Flow.POINTER_BASE),
-    OpInfo("tt.int_to_ptr", Kind.INT_TO_PTR),
-    OpInfo("tt.ptr_to_int", Kind.PTR_TO_INT),
-    OpInfo("tt.bitcast", Kind.BITCAST),
-    OpInfo("arith.bitcast", Kind.BITCAST),
-    OpInfo("arith.select", Kind.SELECT, flow=Flow.SELECT),
-    OpInfo("tt.gather", Kind.PURE, flow=Flow.FIRST),
-    OpInfo("tt.make_tensor_ptr", Kind.MAKE_ADDRESS, flow=Flow.FIRST),  # up to 3.7
-    OpInfo("tt.advance", Kind.MAKE_ADDRESS, flow=Flow.FIRST),  # up to 3.7
-    OpInfo("tt.make_tensor_descriptor", Kind.MAKE_ADDRESS, flow=Flow.FIRST),
-    OpInfo("tt.reinterpret_tensor_descriptor", Kind.MAKE_ADDRESS, flow=Flow.FIRST),  # before 3.4
-    # memory through pointers
-    OpInfo("tt.load", Kind.LOAD, reads=(0,), flow=Flow.LOADED),
-    OpInfo("tt.store", Kind.STORE, writes=(0,), flow=Flow.NONE),
-    OpInfo("tt.atomic_rmw", Kind.ATOMIC_RMW, atomics=(0,), flow=Flow.LOADED),
-    OpInfo("tt.atomic_cas", Kind.ATOMIC_CAS, atomics=(0,), flow=Flow.LOADED),
-    # Their MemWrite only keeps polling loops from being folded: they change nothing.
-    OpInfo("tt.atomic_load", Kind.ATOMIC_LOAD, reads=(0,), flow=Flow.LOADED),
-    OpInfo("tt.atomic_poll", Kind.ATOMIC_POLL, reads=(0,), flow=Flow.NONE),
-    OpInfo("tt.atomic_store", Kind.ATOMIC_STORE, writes=(0,), flow=Flow.NONE),
-    # memory through descriptors; operands: descriptor, [value,] indices
-    OpInfo("tt.descriptor_load", Kind.DESCRIPTOR_LOAD, reads=(0,), flow=Flow.LOADED),
-    OpInfo("tt.descriptor_gather", Kind.DESCRIPTOR_LOAD, reads=(0,), flow=Flow.LOADED),
-    OpInfo("tt.experimental_descriptor_load", Kind.DESCRIPTOR_LOAD, reads=(0,), flow=Flow.LOADED),  # 3.3
-    OpInfo("tt.experimental_descriptor_gather", Kind.DESCRIPTOR_LOAD, reads=(0,), flow=Flow.LOADED),
-    OpInfo("tt.experimental_descriptor_store", Kind.DESCRIPTOR_STORE, writes=(0,), flow=Flow.NONE),
-    OpInfo("tt.experimental_descriptor_scatter", Kind.DESCRIPTOR_STORE, writes=(0,), flow=Flow.NONE),
-    OpInfo("tt.descriptor_store", Kind.DESCRIPTOR_STORE, writes=(0,), flow=Flow.NONE),
-    OpInfo("tt.descriptor_scatter", Kind.DESCRIPTOR_STORE, writes=(0,), flow=Flow.NONE),
-    OpInfo("tt.descriptor_reduce", Kind.DESCRIPTOR_REDUCE, atomics=(0,), flow=Flow.NONE),
-    # shared and tensor memory, of which no descriptor leads to a parameter
-    OpInfo("ttng.warp_group_dot", Kind.LOCAL, takes=True),
-    *(OpInfo(name, Kind.LOCAL, flow=Flow.NONE, parks=(0,))
-      for name in ("ttg.local_alloc", "ttg.local_store", "ttng.tmem_alloc", "ttng.tmem_store",
-                   "ttng.async_shared_store")),
-    OpInfo("ttg.local_scatter", Kind.LOCAL, flow=Flow.NONE, parks=(1, 2)),  # the indices are one of these
-    OpInfo("ttg.local_atomic_scatter_rmw", Kind.LOCAL, parks=(1, 2), takes=True),
-    *(OpInfo(name, Kind.LOCAL, takes=True)
-      for name in ("ttg.local_load", "ttg.local_gather", "ttng.tmem_load", "ttng.clc_load_result",
-                   "amdg.local_load_packed_transposed", "amdg.local_load_packed_tranposed")),
-    # between these and global memory
-    OpInfo("ttg.async_copy_global_to_local", Kind.LOAD, reads=(0,), flow=Flow.PARKED, parks=(2, 3)),
-    OpInfo("amdg.buffer_load_to_local", Kind.LOAD, reads=(0,), flow=Flow.PARKED, parks=(2, 3, 4)),
-    *(OpInfo(name, Kind.DESCRIPTOR_LOAD, reads=(0,), flow=Flow.PARKED)
-      for name in ("ttng.async_tma_copy_global_to_local", "ttng.async_tma_gather",
-                   "amdg.async_tdm_copy_global_to_local", "amdg.async_tdm_gather")),
-    OpInfo("amdg.async_tdm_fused_copy_global_to_local", Kind.DESCRIPTOR_LOAD, reads=(0, 1, 2, 3), flow=Flow.PARKED),
-    *(OpInfo(name, Kind.DESCRIPTOR_STORE, writes=(0,), flow=Flow.NONE, takes=True)
-      for name in ("ttng.async_tma_copy_local_to_global", "ttng.async_tma_scatter",
-                   "amdg.async_tdm_copy_local_to_global", "amdg.async_tdm_scatter")),
-    OpInfo("ttng.async_tma_reduce", Kind.DESCRIPTOR_REDUCE, atomics=(0,), flow=Flow.NONE, takes=True),
-    OpInfo("amdg.async_copy_local_to_global", Kind.STORE, writes=(1,), flow=Flow.NONE, takes=True),
-    # descriptors in memory
-    OpInfo("ttng.tensormap_create", Kind.MAKE_ADDRESS, writes=(0,), flow=Flow.SPECIAL),
-    OpInfo("ttng.reinterpret_tensor_descriptor", Kind.MAKE_ADDRESS, flow=Flow.SPECIAL),
-    OpInfo("amdg.update_tensor_descriptor", Kind.MAKE_ADDRESS, flow=Flow.FIRST),
-    OpInfo("amdg.tdm_prefetch", Kind.DESCRIPTOR_LOAD, reads=(0,), flow=Flow.NONE),
-    # AMD's own loads and stores
-    OpInfo("amdg.buffer_load", Kind.LOAD, reads=(0,), flow=Flow.LOADED),
-    OpInfo("amdg.buffer_store", Kind.STORE, writes=(1,), flow=Flow.NONE),
-    OpInfo("amdg.buffer_atomic_rmw", Kind.ATOMIC_RMW, atomics=(1,), flow=Flow.LOADED),
-    OpInfo("amdg.buffer_atomic_cas", Kind.ATOMIC_CAS, atomics=(2,), flow=Flow.LOADED),
-    OpInfo("amdg.masked_load", Kind.LOAD, reads=(0,), flow=Flow.LOADED),
-    OpInfo("amdg.masked_store", Kind.STORE, writes=(0,), flow=Flow.NONE),
-    OpInfo("ttg.warp_specialize", Kind.STRUCTURED, flow=Flow.SPECIAL),
-    # structure
-    OpInfo("tt.func", Kind.FUNCTION, flow=Flow.SPECIAL),
-    OpInfo("tt.call", Kind.CALL, flow=Flow.SPECIAL),
-    OpInfo("scf.yield", Kind.YIELD, flow=Flow.SPECIAL),
-    OpInfo("scf.condition", Kind.YIELD, flow=Flow.SPECIAL),
-    OpInfo("cf.br", Kind.BRANCH, flow=Flow.SPECIAL),
-    OpInfo("cf.cond_br", Kind.BRANCH, flow=Flow.SPECIAL),
-    OpInfo("tt.reduce", Kind.COMBINE, flow=Flow.SPECIAL),
-    OpInfo("tt.scan", Kind.COMBINE, flow=Flow.SPECIAL),
-    OpInfo("tt.map_elementwise", Kind.MAP, flow=Flow.SPECIAL),
-    OpInfo("tt.elementwise_inline_asm", Kind.INLINE_ASM, flow=Flow.SPECIAL),
-    OpInfo("tt.extern_elementwise", Kind.EXTERN, flow=Flow.SPECIAL),
-    OpInfo("ub.poison", Kind.PURE),
-    OpInfo("ub.unreachable", Kind.RETURN, flow=Flow.SPECIAL),
-    OpInfo("builtin.unrealized_conversion_cast", Kind.PURE),
+    OpInfo("tt.addptr", flow=Flow.POINTER_BASE),
+    OpInfo("arith.select", flow=Flow.SELECT),
+    OpInfo("tt.atomic_poll", reads=(0,), flow=Flow.NONE),  # as tt.atomic_load
+    OpInfo("tt.descriptor_reduce", atomics=(0,), flow=Flow.NONE),
+    OpInfo("ttg.local_scatter", flow=Flow.NONE, parks=(1, 2)),  # the indices are one of these
+    OpInfo("ttg.local_atomic_scatter_rmw", parks=(1, 2), takes=True),
+    OpInfo("ttg.async_copy_global_to_local", reads=(0,), flow=Flow.PARKED, parks=(2, 3)),
+    OpInfo("amdg.buffer_load_to_local", reads=(0,), flow=Flow.PARKED, parks=(2, 3, 4)),
+    OpInfo("amdg.async_tdm_fused_copy_global_to_local", reads=(0, 1, 2, 3), flow=Flow.PARKED),
+    OpInfo("ttng.async_tma_reduce", atomics=(0,), flow=Flow.NONE, takes=True),
+    OpInfo("amdg.async_copy_local_to_global", writes=(1,), flow=Flow.NONE, takes=True),
+    OpInfo("ttng.tensormap_create", writes=(0,), flow=Flow.SPECIAL),  # a descriptor in memory
+    OpInfo("amdg.tdm_prefetch", reads=(0,), flow=Flow.NONE),
+    OpInfo("amdg.buffer_store", writes=(1,), flow=Flow.NONE),
+    OpInfo("amdg.buffer_atomic_rmw", atomics=(1,), flow=Flow.LOADED),
+    OpInfo("amdg.buffer_atomic_cas", atomics=(2,), flow=Flow.LOADED),
 )
 _TABLE = {row.name: row for row in _rows()}

@@ -83,8 +83,7 @@ class Rerun(IntEnum):
 
     SAFE = 0
     ACCUMULATES = 1  # right if it starts from zero, or is restored
-    SIGNALS = 2  # programs wait for each other: right if nobody has signalled before
-    UPDATES = 3  # right only if the caller's values are restored
+    UPDATES = 2  # right only if the caller's values are restored
 
 
 @dataclass(frozen=True)

@@ -142,13 +142,13 @@ def _circumstances(one: Verified, width: int) -> Lines:
     return lines
 
 
-def _row(row: ParameterOutcome, one: Verified) -> tuple[list[tuple[str, str]], list[Text]]:
+def _row(row: ParameterOutcome, one: Verified) -> tuple[list[Text], list[Text]]:
     """Name, type or declaration, predicted, observed."""
     bad = row.agreement is Agreement.MISSED or (row.seen and row.declared is False)
     verdict = Mutation.WRITTEN if row.predicted is OpMutation.MAYBE else Mutation(row.predicted.value)
     style = FAILED if bad else MUTATION[verdict]
     predicted = f"{_PREDICTED[row.predicted.value]}{' through' if row.through else ''}"
-    return ([(clean(row.title), STRONG), (row.type or _DECLARED[row.declared], DIM), (predicted, style)],
+    return ([Text(clean(row.title), STRONG), Text(row.type or _DECLARED[row.declared], DIM), Text(predicted, style)],
             flowing(_observed(row, one, bool(bad)), style if row.seen else ""))
 
 

@@ -2,40 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from rich.cells import cell_len as cells
 from rich.text import Text
 
 from triton_mutlint.basics import plural
 from triton_mutlint.report.options import RenderOptions
-from triton_mutlint.report.terminal.accesses import SOME, access_lines, opaque_lines
+from triton_mutlint.report.terminal.accesses import access_lines, opaque_lines, verdict
 from triton_mutlint.report.terminal.style import (
     DIM,
     FAILED,
     MUTATION,
     NOTE,
     PLACE,
-    SEVERITY,
     STRONG,
     Lines,
+    aligned,
     clauses,
     clean,
     flow,
-    indented,
     joined,
     noted,
+    place_lines,
     prose,
-    quote,
-    stands,
     titled,
     words,
 )
 from triton_mutlint.types import (
-    AccessKind,
     Failure,
-    Finding,
     KernelReport,
+    Location,
     Mutation,
     Origin,
     ParameterKind,
@@ -43,86 +37,6 @@ from triton_mutlint.types import (
     Stage,
     TorchReport,
 )
-
-INDENT = 2
-_BEHIND = INDENT + 5  # where what follows the rwa column starts
-TYPE_LIMIT = 28  # cells; a longer type, or a name of half a line, pushes the rest of its row aside
-
-
-def parameter_table(kernel: KernelReport, options: RenderOptions) -> Lines:
-    """Pointers, descriptors and whatever is accessed or undecided get a row each.
-
-    Plain values take part in no verdict: they share a line per type unless verbose.
-    """
-    rows = [p for p in kernel.parameters
-            if options.verbose or p.kind in (ParameterKind.POINTER, ParameterKind.DESCRIPTOR)
-            or p.reads or p.writes or p.atomics or p.mutation is not Mutation.UNWRITTEN]
-    names = max((cells(p.name) for p in rows if cells(p.name) <= options.width // 2 - _BEHIND), default=0)
-    types = max((cells(p.type) for p in rows if cells(p.type) <= TYPE_LIMIT), default=0)
-    indent = min(_BEHIND + names + types + 4, options.width // 2)
-    lines: Lines = []
-    for p in rows:
-        reason = f": {p.reason}" if options.verbose and p.reason else ""
-        inferred = p.inferred and (options.verbose or kernel.origin is Origin.MIXED)
-        pieces = [_cell(p.name, names, STRONG if p.mutation is not Mutation.UNWRITTEN else ""),
-                  _cell(p.type, types, DIM), *words(verdict(p), MUTATION[p.mutation]),
-                  *words(f"(type inferred{reason})" if inferred else "", DIM)]
-        lines += flow(pieces, options.width, Text.assemble(" " * INDENT, _marks(p), "  "), indent)
-    return lines + _plain_lines([p for p in kernel.parameters if p not in rows], options.width)
-
-
-def _cell(text: str, width: int, style: str) -> Text:
-    """A piece of a row, with the spaces that bring the next one to its column."""
-    return Text.assemble((clean(text), style), " " * (max(width - cells(text), 0) + 1))
-
-
-def _marks(parameter: ParameterReport) -> Text:
-    """`rwa` after the manner of file modes: read, written, atomically updated."""
-    flags = (
-        ("r", parameter.reads, ""),
-        ("w", parameter.writes, MUTATION[Mutation.WRITTEN]),
-        ("a", parameter.atomics, MUTATION[Mutation.WRITTEN]),
-    )
-    return Text.assemble(*((mark, style) if on else ("-", DIM) for mark, on, style in flags))
-
-
-def verdict(parameter: ParameterReport) -> str:
-    """The verdict in words."""
-    if parameter.mutation is Mutation.UNKNOWN:
-        return "unknown: may be written"
-    if parameter.mutation is Mutation.WRITTEN:
-        only_atomic = {a.kind for a in parameter.accesses} <= {AccessKind.ATOMIC, AccessKind.READ}
-        return "written by atomics" if parameter.atomics and only_atomic else "written"
-    if parameter.mutation is Mutation.CONDITIONAL:
-        return f"written when {parameter.condition or SOME}"
-    if parameter.reads:
-        return "read"
-    if parameter.may_read and parameter.kind in (ParameterKind.POINTER, ParameterKind.DESCRIPTOR):
-        return "unwritten; may be read under values that were not analysed"
-    return {
-        ParameterKind.CONSTEXPR: "constexpr",
-        ParameterKind.NONE: "absent",
-        ParameterKind.SCALAR: "value",
-    }.get(parameter.kind, "untouched")
-
-
-def _plain_lines(plain: Sequence[ParameterReport], width: int) -> Lines:
-    groups: dict[str, list[str]] = {}
-    for parameter in plain:
-        label, shown = _plain_entry(parameter)
-        groups.setdefault(label, []).append(shown)
-    return [line for label, names in groups.items() for line in flow(
-        joined(names, DIM), width, Text.assemble(" " * _BEHIND, (f"{label}: ", DIM)), _BEHIND + 2)]
-
-
-def _plain_entry(parameter: ParameterReport) -> tuple[str, str]:
-    if parameter.kind is ParameterKind.CONSTEXPR:
-        valued = parameter.type not in ("", "constexpr")
-        return "constexpr", f"{parameter.name}={parameter.type}" if valued else parameter.name
-    if parameter.kind is ParameterKind.NONE:
-        return "None", parameter.name
-    return parameter.type or "scalar", parameter.name
-
 
 _ORIGINS = {
     Origin.SPEC: "signature from the spec",
@@ -138,33 +52,83 @@ _STAGES = {
 }
 
 
-def kernel_lines(kernel: KernelReport, finding: Finding | None, options: RenderOptions,
-                 like: KernelReport | None = None) -> Lines:
-    """The whole block; `finding` is the one that says that this kernel failed, if there is one.
-
-    `like` is a kernel that failed for the same reason and was told of before.
-    """
+def kernel_headline(kernel: KernelReport, options: RenderOptions) -> Lines:
+    """What an author wants first: where it is, and what it writes."""
     title = Text.assemble((f"{clean(kernel.location.file)}:{kernel.location.line}", PLACE),
                           f"{' ' if kernel.name else ''}", (clean(kernel.name), STRONG))
     if kernel.failure is not None:
-        pieces = failure_words(kernel)
-        if finding is not None:
-            pieces += [Text("·", DIM), Text(f"{finding.severity.value}[{finding.rule}]", SEVERITY[finding.severity])]
-            pieces += [Text("(suppressed)", DIM)] if finding.suppressed else []
-        lines = titled(title, pieces, options.width)
-        same = f"for the same reason as {like.name}" if like else ""
-        lines += prose(same, options.width) if like else failure_lines(kernel.failure, options)
+        return titled(title, words(_STAGES[kernel.failure.stage], FAILED), options.width)
+    pieces, analyzed, total = _written(kernel), kernel.analyzed_variants, kernel.total_variants
+    pieces += words(f"· {analyzed} of {total} variants", MUTATION[Mutation.UNKNOWN]) if analyzed < total else []
+    return titled(title, pieces, options.width)
+
+
+def kernel_lines(kernel: KernelReport, options: RenderOptions, is_told: bool) -> Lines:
+    """The whole block. Why a kernel failed is left out where a finding tells of it."""
+    lines, quoted = kernel_headline(kernel, options), set[Location]()
+    if kernel.failure is not None:
+        lines += [] if is_told else failure_lines(kernel.failure, options)
     else:
-        lines = titled(title, written_words(kernel), options.width)  # what an author wants first
-        lines += [*_circumstances(kernel, options.width), Text()]
-        lines += parameter_table(kernel, options) or [Text("  no parameters", DIM)]
-        lines += access_lines(kernel, options) + opaque_lines(kernel, options)
-        lines += torch_lines(kernel.torch, options.width) if kernel.torch else []
+        origin = _ORIGINS[kernel.origin] if kernel.origin else ""
+        facts = [", ".join(map(str, kernel.targets)), plural(kernel.total_variants, "variant"), origin]
+        lines += [*prose(" · ".join(filter(None, facts)), options.width, style=DIM), Text()]
+        lines += _table(kernel, options) or [Text("  no parameters", DIM)]
+        lines += access_lines(kernel, options, quoted) + opaque_lines(kernel, options, quoted)
+        lines += _torch_lines(kernel.torch, options.width) if kernel.torch else []
         lines += [Text()] if kernel.notes else []
     return lines + [line for note in kernel.notes for line in noted("note", note, options.width, 2)]
 
 
-def torch_lines(torch: TorchReport, width: int) -> Lines:
+def _written(kernel: KernelReport) -> list[Text]:
+    """The parameters that the kernel writes."""
+    by = {m: [p.name for p in kernel.parameters if p.mutation is m] for m in Mutation}
+    through = list(dict.fromkeys(w.through for w in kernel.indirect_writes))
+    return clauses((
+        ("writes", "writes", by[Mutation.WRITTEN], MUTATION[Mutation.WRITTEN]),
+        ("sometimes writes", "and sometimes", by[Mutation.CONDITIONAL], MUTATION[Mutation.CONDITIONAL]),
+        ("may write", "· may write", by[Mutation.UNKNOWN], MUTATION[Mutation.UNKNOWN]),
+        ("writes through addresses from", "· through addresses from", through, MUTATION[Mutation.UNKNOWN]),
+    )) or words("writes nothing")
+
+
+def _table(kernel: KernelReport, options: RenderOptions) -> Lines:
+    """Pointers, descriptors and whatever is accessed or undecided get a row each.
+
+    Plain values take part in no verdict: they share a line per type unless verbose.
+    """
+    rows, plain = [], dict[str, list[str]]()
+    for p in kernel.parameters:
+        if options.verbose or p.kind in (ParameterKind.POINTER, ParameterKind.DESCRIPTOR) \
+                or p.reads or p.writes or p.atomics or p.mutation is not Mutation.UNWRITTEN:
+            reason = f": {p.reason}" if options.verbose and p.reason else ""
+            inferred = p.inferred and (options.verbose or kernel.origin is Origin.MIXED)
+            name = Text(clean(p.name), STRONG if p.mutation is not Mutation.UNWRITTEN else "")
+            rows.append(([_marks(p), name, Text(clean(p.type), DIM)], [
+                *words(verdict(p), MUTATION[p.mutation]), *words(f"(type inferred{reason})" if inferred else "", DIM)]))
+        elif p.kind is ParameterKind.CONSTEXPR:
+            valued = p.type not in ("", "constexpr")
+            plain.setdefault("constexpr", []).append(f"{p.name}={p.type}" if valued else p.name)
+        else:
+            plain.setdefault("None" if p.kind is ParameterKind.NONE else p.type or "scalar", []).append(p.name)
+    return aligned(rows, options.width) + _plain(plain, options.width)
+
+
+def _plain(plain: dict[str, list[str]], width: int) -> Lines:
+    return [line for label, names in plain.items()
+            for line in flow(joined(names, DIM), width, Text(f"       {label}: ", DIM), 9)]
+
+
+def _marks(parameter: ParameterReport) -> Text:
+    """`rwa` after the manner of file modes: read, written, atomically updated."""
+    flags = (
+        ("r", parameter.reads, ""),
+        ("w", parameter.writes, MUTATION[Mutation.WRITTEN]),
+        ("a", parameter.atomics, MUTATION[Mutation.WRITTEN]),
+    )
+    return Text.assemble(*((mark, style) if on else ("-", DIM) for mark, on, style in flags))
+
+
+def _torch_lines(torch: TorchReport, width: int) -> Lines:
     """What torch.compile would do with the kernel."""
     if not torch.variants:
         told = ["its pass takes no such arguments: nothing was compared"]
@@ -177,41 +141,9 @@ def torch_lines(torch: TorchReport, width: int) -> Lines:
     return [Text(), *prose("; ".join(told), width, Text.assemble("  ", ("torch.compile: ", NOTE)), 4)]
 
 
-def written_words(kernel: KernelReport, limit: int = 0) -> list[Text]:
-    """The parameters that the kernel writes; no more than `limit` of each kind by name, if that is given."""
-    by = {m: [p.name for p in kernel.parameters if p.mutation is m] for m in Mutation}
-    through = list(dict.fromkeys(w.through for w in kernel.indirect_writes))
-    return clauses((
-        ("writes", "writes", by[Mutation.WRITTEN], MUTATION[Mutation.WRITTEN]),
-        ("sometimes writes", "and sometimes", by[Mutation.CONDITIONAL], MUTATION[Mutation.CONDITIONAL]),
-        ("may write", "· may write", by[Mutation.UNKNOWN], MUTATION[Mutation.UNKNOWN]),
-        ("writes through addresses from", "· through addresses from", through, MUTATION[Mutation.UNKNOWN]),
-    ), limit) or words("writes nothing")
-
-
-def _circumstances(kernel: KernelReport, width: int) -> Lines:
-    analyzed, total = kernel.analyzed_variants, kernel.total_variants
-    variants = f"{'' if analyzed == total else f'{analyzed} of '}{plural(total, 'variant')}"
-    facts = [", ".join(map(str, kernel.targets)), variants, _ORIGINS[kernel.origin] if kernel.origin else ""]
-    styles = [DIM, DIM if analyzed == total else MUTATION[Mutation.UNKNOWN], DIM]
-    shown = [Text(fact, style) for fact, style in zip(facts, styles, strict=True) if fact]
-    for piece in shown[:-1]:
-        piece.append(" ·", DIM)
-    shown = [word for piece in shown for word in (piece.split(" ") if piece.cell_len > width - 2 else [piece])]
-    return flow(shown, width, Text("  "), 2)
-
-
-def failure_words(kernel: KernelReport) -> list[Text]:
-    """At which stage the kernel failed."""
-    return words(_STAGES[kernel.failure.stage], FAILED) if kernel.failure else []
-
-
 def failure_lines(failure: Failure, options: RenderOptions) -> Lines:
     """The message as it came (Triton's has its own caret), the place, and what can be done."""
-    message = failure.message.strip("\n")
-    lines = indented(message, 2) if "\n" in message else prose(message, options.width)
+    lines = prose(failure.message, options.width)
     if failure.location is not None:
-        lines.append(Text.assemble("    ", (stands(failure.location, options), PLACE)))
-        has_caret = any(line.strip() == "^" for line in message.splitlines())
-        lines += [] if has_caret else quote(failure.location, options)
+        lines += place_lines(failure.location, options)
     return lines + (noted("help", failure.hint, options.width, 2) if failure.hint else [])

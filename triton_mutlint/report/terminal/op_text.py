@@ -37,12 +37,21 @@ _REASONS = 10  # in the summary of a run
 _SHOWN = 3  # effects of one argument, and things that were not understood
 
 
-def op_lines(op: OpReport, options: RenderOptions) -> Lines:
-    """The op's headline, its declaration, and the places that the verdict rests on."""
+def op_headline(op: OpReport, options: RenderOptions) -> Lines:
+    """Where it is, and the arguments that it writes."""
     title = Text.assemble((f"{clean(op.location.file)}:{op.location.line}", PLACE), " ", ("op ", DIM),
                           (clean(op.name), STRONG))
+    found = ((verb, verb if mutation is OpMutation.WRITTEN else f"· {verb}",
+              [a.name for a in op.arguments if a.mutation is mutation], _STYLES[mutation])
+             for mutation, verb in _VERBS.items())
+    otherwise = "writes nothing" if op.complete else "is not understood"
+    return titled(title, clauses(found) or words(otherwise), options.width)
+
+
+def op_lines(op: OpReport, options: RenderOptions) -> Lines:
+    """The op's headline, its declaration, and the places that the verdict rests on."""
     launched = f" · launches {', '.join(op.kernels)}" if op.kernels else ""
-    lines = titled(title, op_words(op), options.width)
+    lines = op_headline(op, options)
     lines += prose(f"{op.form} · {_declared(op)}{launched}", options.width, style=DIM)
     told = [argument for argument in op.arguments if argument.effects
             and (options.verbose or argument.name not in (op.declaration.names or ()))]
@@ -55,14 +64,6 @@ def op_lines(op: OpReport, options: RenderOptions) -> Lines:
     shown = {effect for argument in told for effect in argument.effects}
     gaps = tuple(gap for gap in op.gaps if gap not in shown)
     return [*lines, Text("  not understood", _UNKNOWN), *_effects(gaps, options)] if gaps else lines
-
-
-def op_words(op: OpReport, limit: int = 0) -> list[Text]:
-    """The arguments that the op writes; no more than `limit` of each kind by name, if that is given."""
-    found = ((verb, verb if mutation is OpMutation.WRITTEN else f"· {verb}",
-              [a.name for a in op.arguments if a.mutation is mutation], _STYLES[mutation])
-             for mutation, verb in _VERBS.items())
-    return clauses(found, limit) or words("writes nothing" if op.complete else "is not understood")
 
 
 def stopped(ops: Iterable[OpReport], options: RenderOptions) -> Lines:

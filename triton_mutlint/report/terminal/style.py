@@ -1,4 +1,4 @@
-"""The look of the text report: a few styles, two sets of characters, flowing text, and quoted lines of the source."""
+"""The look of the text report: a few styles, flowing text, tables, and quoted lines of the source."""
 
 from __future__ import annotations
 
@@ -26,13 +26,16 @@ MUTATION = {
     Mutation.UNWRITTEN: DIM,
 }
 SEVERITY = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.INFO: "bold cyan"}
+GUTTER = 6  # digits of a line number, right-aligned
+_MARGIN = 12  # characters kept to the right of the caret when a long line is cropped
+
 
 def clean(text: str) -> str:
     """`text` as a part of one line: `visible`, with tabs expanded."""
     return text if text.isprintable() else visible(text.expandtabs(4)).replace("\n", "\\n")
 
 
-def flow(pieces: Sequence[Text], width: int, first: Text | None = None, indent: int = 0) -> Lines:
+def flow(pieces: Iterable[Text], width: int, first: Text | None = None, indent: int = 0) -> Lines:
     """`pieces` side by side, each unbroken, on as many lines of `width` cells as they need.
 
     The first line starts with `first`; later ones with `indent` spaces. What ends a piece in spaces needs no room.
@@ -50,13 +53,15 @@ def flow(pieces: Sequence[Text], width: int, first: Text | None = None, indent: 
 
 
 def prose(text: str, width: int, lead: Text | str = "  ", indent: int = 2, style: str = "") -> Lines:
-    """The words of `text` as they `flow`."""
+    """The words of `text` as they `flow`; one of several lines as it stands."""
+    if "\n" in text.strip("\n"):
+        return indented(text, indent)
     return flow(words(text, style), width, Text.assemble(lead), indent)
 
 
 def noted(label: str, text: str, width: int, indent: int = 0) -> Lines:
     """A note or a help."""
-    return prose(text, width, Text.assemble(" " * indent, (f"{label}: ", NOTE)), indent + 6)
+    return flow(words(text), width, Text.assemble(" " * indent, (f"{label}: ", NOTE)), indent + 6)
 
 
 def titled(title: Text, pieces: Sequence[Text], width: int) -> Lines:
@@ -77,33 +82,27 @@ def joined(names: Sequence[str], style: str = "", separator: str = ",") -> list[
     return [Text.assemble((clean(n), style), separator if i < last else "") for i, n in enumerate(names)]
 
 
-def clauses(found: Iterable[tuple[str, str, Sequence[str], str]], limit: int) -> list[Text]:
-    """`writes a and sometimes b`: the names of each kind after its verb, which is the first alone or goes on.
-
-    Of each kind the first `limit` names, and how many more there are (0: all names).
-    """
+def clauses(found: Iterable[tuple[str, str, Sequence[str], str]]) -> list[Text]:
+    """`writes a and sometimes b`: the names of each kind after its verb, which is the first alone or goes on."""
     pieces: list[Text] = []
     for alone, after, names, style in found:
-        shown = names if not limit or len(names) <= limit + 1 else names[:limit]
-        pieces += [*words(after if pieces else alone), *joined(shown, style)] if names else []
-        pieces += words(f"and {len(names) - limit} more", style) if len(shown) < len(names) else []
+        pieces += [*words(after if pieces else alone), *joined(names, style)] if names else []
     return pieces
 
 
-def aligned(rows: Sequence[tuple[Sequence[tuple[str, str]], Sequence[Text]]], width: int) -> Lines:
-    """A table: each row has cells (a text and its style), which stand in columns, and what flows after them."""
-    widths = [max(cells(text) for text, _ in column) for column in zip(*(row for row, _ in rows), strict=True)]
+def aligned(rows: Sequence[tuple[Sequence[Text], Sequence[Text]]], width: int) -> Lines:
+    """A table: each row has cells, which stand in columns, and what flows after them.
+
+    A cell that takes more than a third of the width does not count for its column.
+    """
+    columns = zip(*(row for row, _ in rows), strict=True)
+    widths = [max((c.cell_len for c in column if c.cell_len <= width // 3), default=0) for column in columns]
     lines: Lines = []
     for row, rest in rows:
-        line = Text("  ")
-        for (text, style), size in zip(row, widths, strict=True):
-            line.append(text, style).append(" " * (size - cells(text) + 2))
-        lines += flow(rest, width, line, 4)
+        padded = [Text.assemble(cell, " " * (max(size - cell.cell_len, 0) + 1))
+                  for cell, size in zip(row, widths, strict=True)]
+        lines += flow([*padded, *rest], width, Text("  "), 4)
     return lines
-
-
-GUTTER = 6  # digits of a line number, right-aligned
-_MARGIN = 12  # characters kept to the right of the caret when a long line is cropped
 
 
 def where(location: Location) -> str:
@@ -111,20 +110,15 @@ def where(location: Location) -> str:
     return f"{clean(location.file)}:{location.line}:{location.column}"
 
 
-def stands(location: Location, options: RenderOptions) -> str:
-    """As `where`: a line alone where the column is that of its indentation, a file alone where there is none."""
-    first = options.sources.line(location.file, 1)
-    raw = options.sources.line(location.file, location.line) or ""
-    if first is None and (location.line, location.column) == (1, 1):
-        return clean(location.file)
-    indented = raw.strip() and location.column <= len(raw) - len(raw.lstrip())
-    return f"{clean(location.file)}:{location.line}" if indented else where(location)
-
-
-def place_lines(location: Location, ops: Sequence[str], options: RenderOptions) -> Lines:
-    """Where ops stand in the source, and which they are."""
-    pieces = [Text(where(location), PLACE), Text.assemble(" ", (", ".join(ops), DIM))]
-    return flow(pieces, options.width, Text("    "), 5)
+def place_lines(location: Location, options: RenderOptions, op: str = "", quoted: set[Location] | None = None) -> Lines:
+    """A place in the source, the op that it is of, and the line, which is quoted once if `quoted` says what was."""
+    pieces = [Text(where(location), PLACE), *([Text(f" {op}", DIM)] if op else [])]
+    lines = flow(pieces, options.width, Text("    "), 5)
+    if quoted is None or location not in quoted:
+        lines += quote(location, options)
+    if quoted is not None:
+        quoted.add(location)
+    return lines
 
 
 def quote(location: Location, options: RenderOptions, indent: int = 2) -> Lines:
@@ -139,12 +133,6 @@ def quote(location: Location, options: RenderOptions, indent: int = 2) -> Lines:
     numbered = f"{' ' * indent}{location.line:>{GUTTER}} | "
     bar = " " * (indent + GUTTER) + " | "
     return [Text.assemble((numbered, DIM), line), Text.assemble((bar, DIM), " " * cells(line[:at]), ("^", CARET))]
-
-
-def code(file: str, line: int, options: RenderOptions, room: int) -> str:
-    """Line `line` without its indentation, cropped to `room`; "" where it cannot be read."""
-    raw = options.sources.line(file, line)
-    return _cropped(clean(raw.strip()), 0, room, options)[0] if raw and room >= 12 else ""
 
 
 def indented(text: str, indent: int) -> Lines:

@@ -4,8 +4,7 @@ Triton's autotuner runs every config many times on the caller's own tensors befo
 (`triton/runtime/autotuner.py`, `Autotuner._bench`). A parameter that is only overwritten comes out right. One does not
 
 * whose places a kernel loads, and writes with something else than what was there;
-* that it updates atomically, unless that changes nothing the second time;
-* by which its programs wait for each other.
+* that it updates atomically, unless that changes nothing the second time.
 
 Two addresses are one place if they are computed in the same way from the same values.
 """
@@ -100,8 +99,6 @@ class _Memory:
     def rerun(self) -> Rerun:
         if self._updates and self._is_set_back():
             return Rerun.SAFE
-        if self._stores and any(self._sites.is_polled(*look) for look in (*self._loads, *self._updates)):
-            return Rerun.SIGNALS
         if any(map(self._is_first, self._updates)):
             return Rerun.ACCUMULATES
         pairs = [(load.op, change.op) for load, place in filter(self._is_first, self._loads)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 from triton_mutlint.ttir.ir import Function, Op, Region
@@ -16,13 +16,12 @@ class OpSite:
     """An op and where it stands.
 
     `path` gives region, block and position from the outermost inwards; `branches` the conditions that decide whether it
-    runs, each with the branch; `loops` the `while` loops around it.
+    runs, each with the branch.
     """
 
     op: Op
     path: tuple[tuple[Region, int, int], ...]
     branches: frozenset[tuple[int, int]]
-    loops: tuple[Op, ...]
 
     def precedes(self, other: OpSite) -> bool:
         """Whether this op ran before `other` in every run that reaches `other`; loops count as executed."""
@@ -45,7 +44,7 @@ class OpSites:
         self._types = function.types
         self._alike: dict[int, int] = {}
         self._first: dict[Hashable, int] = {}
-        self._region(function.body, (), frozenset(), ())
+        self._region(function.body, (), frozenset())
 
     def is_used(self, op: Op) -> bool:
         """Whether anything uses what the op gives."""
@@ -66,10 +65,6 @@ class OpSites:
                 pending.extend(parts(value))
         return found
 
-    def is_polled(self, site: OpSite, place: Place) -> bool:
-        """Whether a load waits for somebody else: a loop reads one place until it ends by what is there."""
-        return site.op.name == "tt.atomic_poll" or any(self._polls(loop, site.op, place) for loop in site.loops)
-
     def is_swept(self, site: OpSite, place: Place, other: OpSite) -> bool:
         """Whether the place at which an op works moves with a loop around it that is not around `other` too."""
         around = {id(region) for region, _, _ in other.path}
@@ -77,20 +72,14 @@ class OpSites:
                     for block in region.blocks for arg in block.args}
         return any(not self.reached(value, self._parts).isdisjoint(counters) for value in place)
 
-    def _polls(self, loop: Op, load: Op, place: Place) -> bool:
-        ends = {op.operands[0] for block in loop.regions[0].blocks for op in block.ops[-1:]}
-        made = set().union(*(self.reached(value, self._parts) for value in ends))
-        moves = set().union(*(self.reached(value, self._parts) for value in place))
-        return not made.isdisjoint(load.results) and moves.isdisjoint(_arguments(loop))
-
     def _parts(self, value: int) -> Sequence[int]:
         return self.sources.get(value, ())
 
     def _region(self, region: Region, path: tuple[tuple[Region, int, int], ...],
-                branches: frozenset[tuple[int, int]], loops: tuple[Op, ...]) -> None:
+                branches: frozenset[tuple[int, int]]) -> None:
         for number, block in enumerate(region.blocks):
             for index, op in enumerate(block.ops):
-                site = OpSite(op, (*path, (region, number, index)), branches, loops)
+                site = OpSite(op, (*path, (region, number, index)), branches)
                 self.all.append(site)
                 self.producers.update(dict.fromkeys(op.results, op))
                 self._used.update(op.operands)
@@ -102,10 +91,9 @@ class OpSites:
                     bounds = ("scf.for", *map(self.alike, op.operands[:3]))
                     counter = op.regions[0].blocks[0].args[0]
                     self._alike[counter] = self._first.setdefault(bounds, counter)
-                around = (*loops, op) if op.name == "scf.while" else loops
                 for branch, inner in enumerate(op.regions):
                     chosen = {(op.operands[0], branch)} if op.name == "scf.if" else set()
-                    self._region(inner, site.path, branches | chosen, around)
+                    self._region(inner, site.path, branches | chosen)
 
     def _number(self, op: Op) -> None:
         info = lookup(op.name)
@@ -130,11 +118,3 @@ class OpSites:
         for index, target in enumerate(targets):
             own = (sources[index],) if len(sources) == len(targets) else sources
             self.sources.setdefault(target, []).extend(own)
-
-
-def _arguments(op: Op) -> Iterator[int]:
-    """What changes in a loop: the arguments of all blocks in it."""
-    for block in (block for region in op.regions for block in region.blocks):
-        yield from block.args
-        for inner in block.ops:
-            yield from _arguments(inner)

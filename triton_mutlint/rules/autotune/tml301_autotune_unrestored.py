@@ -5,8 +5,8 @@
 Looks at kernels with more than one autotune config and reports
 
 * a parameter from which the kernel loads a value where it writes another one, unless `restore_value` names it;
-* a parameter that is accumulated into (atomics, or load, add and store), or through which programs
-  wait for each other, unless `restore_value` or `reset_to_zero` names it;
+* a parameter that is accumulated into (atomics, or load, add and store), unless `restore_value` or
+  `reset_to_zero` names it;
 * a `pre_hook` or `post_hook` of `@triton.autotune` itself that replaces the hook which carries out
   `restore_value` or `reset_to_zero`, so that these do nothing;
 * a name in those lists that is no parameter, or one that Triton cannot clone.
@@ -17,10 +17,11 @@ counter that the kernel itself sets back to zero, an atomic maximum or minimum w
 store of what was there, limited or replaced by a value from elsewhere.
 
 It also reports nothing where it cannot know: where reads and writes go to addresses that are computed in
-different ways, where hooks (also those of configs) may write the parameter or are not understood, where a
-list could not be evaluated, and where a launch leaves out an argument that no config gives, so that the kernel
-must be tuned over other configs than those that were found. Hooks are followed like the code of a torch op: one
-that only looks at a parameter does not protect it, nor does one that some configs lack.
+different ways (also where programs wait for what others store), where hooks (also those of configs) may write
+the parameter or are not understood, where a list could not be evaluated, and where a launch leaves out an
+argument that no config gives, so that the kernel must be tuned over other configs than those that were found.
+Hooks are followed like the code of a torch op: one that only looks at a parameter does not protect it, nor does
+one that some configs lack.
 
 A kernel that only jax-triton's `triton_call` launches is protected by what each such call says: inputs in
 `input_output_aliases` are put back, outputs in `zeroed_outputs` are cleared.
@@ -89,7 +90,6 @@ METHODS = {"restore_value": "clone()", "reset_to_zero": "zero_()"}  # what tunin
 _KINDS = {"restore_value": ListKind.RESTORE_VALUE, "reset_to_zero": ListKind.RESET_TO_ZERO}
 _WHAT = {
     Rerun.ACCUMULATES: "accumulates into",
-    Rerun.SIGNALS: "waits for what other programs write to",
     Rerun.UPDATES: "reads and writes",
 }
 
