@@ -8,11 +8,14 @@ from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.host.modules.module import HostModule
 from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.registrations.registering import Alone, Registering
-from triton_mutlint.host.registrations.things import PASSED, Event, Library, Opaque, is_told, opaque, string
+from triton_mutlint.host.registrations.things import PASSED, Event, Library, is_told, opaque, string
 from triton_mutlint.host.state.core import TooLargeError
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.groups import defaults
 from triton_mutlint.host.values.values import ClassValue, FunctionValue, Value, join
+
+MAX_ALONE = 10_000  # statements, for one function that nothing calls while the file is imported
+_OF_ONE = ("events", "defined", "stack", "functions", "rounds", "reached", "importing", "left")
 
 
 class FileRegistrations(Registering):
@@ -58,24 +61,26 @@ class FileRegistrations(Registering):
         return self._alone[key]
 
     def _followed(self, function: FunctionValue, around: State) -> Alone:
-        saved = self.events, self.defined, self.stack, self.functions, self.rounds, self.reached, self.importing
+        own = around.copy()
+        saved = {name: getattr(self, name) for name in _OF_ONE}
         self.events, self.defined, self.stack, self.functions, self.rounds = [], [], [], [], ()
-        self.reached, self.importing = set(), False
+        self.reached, self.importing, self.left = set(), False, MAX_ALONE
         try:
             a = function.node.args
             names = (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg)
             given = {p.arg: opaque(PASSED) for p in names if p is not None}
             with self.at(around, self.top(function.module)):
                 given.update(self._kept_defaults(function, given))
-            own = around.copy()
             with self.at(own, self.top(function.module)):
                 value = self._entered(function, given, function.node)
                 told = all(string(event.name) and is_told(event) for event in self.events)
-                depends = not self.events or not told or self._may_register(value)
-            return Alone(self.events, [(one, own) for one in self.defined], depends)
+                depends = not told or self.may_register(value)
+        except TooLargeError:  # what it has registered so far is known
+            depends = False
         finally:
-            (self.events, self.defined, self.stack, self.functions, self.rounds, self.reached,
-             self.importing) = saved
+            events, defined = self.events, [(one, own) for one in self.defined]
+            vars(self).update(saved)
+        return Alone(events, defined, depends)
 
     def _registers_itself(self, function: FunctionValue) -> bool:
         """Whether it may register more than functions do that it calls, whoever calls these."""
@@ -83,12 +88,6 @@ class FileRegistrations(Registering):
         inner = [[self.by_node.get(id(node)) for node in function.module.defined(one)] for one in called]
         return not called or not all(functions and all(
             one is not None and not self.alone(one).depends for one in functions) for functions in inner)
-
-    def _may_register(self, value: Value) -> bool:
-        """Whether what a function gives may register what is done with it."""
-        objects = (content.owner for content in self.state.contents(value))
-        return any(isinstance(one, (Library, FunctionValue)) or one == Opaque(PASSED) for one in value.things) or any(
-            owner is not None for owner in objects)
 
     def _kept_defaults(self, function: FunctionValue, given: Mapping[str, Value]) -> dict[str, Value]:
         """The parameters that stand for a library or for what registers, unless a caller passes another."""

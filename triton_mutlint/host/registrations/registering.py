@@ -15,6 +15,7 @@ from triton_mutlint.config.registrar import Registrar, public_registrar
 from triton_mutlint.host.modules.module import Definition, External, HostModule, yields
 from triton_mutlint.host.modules.modules import HostModules
 from triton_mutlint.host.registrations.things import (
+    PASSED,
     Event,
     Library,
     Opaque,
@@ -70,7 +71,7 @@ class Registering(TorchRegistering):
         self.defined: list[FunctionValue] = []
         self.ops: dict[str, Value] = {}  # the functions of those that were registered
         self.reached: set[int] = set()
-        self._spent = 0
+        self.left = MAX_STEPS
         self.by_node: dict[int, FunctionValue] = {}
         self.importing = True  # and not following what is only called later
         self.functions: list[FunctionValue] = []
@@ -79,8 +80,8 @@ class Registering(TorchRegistering):
     # ------------------------------------------------------------------ what is noted
 
     def step(self) -> None:
-        self._spent += 1
-        if self._spent > MAX_STEPS:
+        self.left -= 1
+        if self.left < 0:
             raise TooLargeError
 
     def site(self, node: ast.AST) -> Step:
@@ -229,17 +230,24 @@ class Registering(TorchRegistering):
         self.stack.append(node)
         self.functions.append(function)
         try:
-            registers = self.world.modules.registers(function.node, function.module)
-            if registers and not self.importing and not (known := self.alone(function)).depends:
-                for event in known.events:
-                    step = replace(event.step, path=(*self.stack, *event.step.path))
-                    self.note(replace(event, step=step))
-                return self.not_known(UNSEEN, arguments, node)
+            if not self.importing and self.world.modules.registers(function.node, function.module):
+                known = self.alone(function)
+                if not (known.depends or (not known.events and any(map(self.may_register, arguments)))):
+                    for event in known.events:
+                        step = replace(event.step, path=(*self.stack, *event.step.path))
+                        self.note(replace(event, step=step))
+                    return self.not_known(UNSEEN, arguments, node)
             given = self._given_to(function, arguments, node)
             return self._entered(function, given, node)
         finally:
             self.stack.pop()
             self.functions.pop()
+
+    def may_register(self, value: Value) -> bool:
+        """Whether calling it, or what it holds, may register ops."""
+        objects = (content.owner for content in self.state.contents(value))
+        return any(isinstance(one, (Library, FunctionValue, External)) or one == Opaque(PASSED)
+                   for one in value.things) or any(owner is not None for owner in objects)
 
     def _leads(self, function: FunctionValue) -> bool:
         node, owner, modules = function.node, function.owner, self.world.modules
