@@ -8,7 +8,6 @@ import pytest
 
 from tests.helpers.cli_shell import Shell, Stream
 from triton_mutlint.cli.app import cli
-from triton_mutlint.cli.rules import folded
 from triton_mutlint.cli.shell.output import fitted
 from triton_mutlint.rules import RULES
 
@@ -70,18 +69,11 @@ def test_a_parameter_of_the_list_stays_on_one_line(terminal: Shell) -> None:
     assert sum(line.count("_ptr: *fp32 [usage]") for line in terminal.out.splitlines()) == 3
 
 
-@pytest.mark.parametrize("code", sorted(RULES))
-@pytest.mark.parametrize("wide", [50, 80])
-def test_the_page_of_a_rule_keeps_its_code_and_words(code: str, wide: int) -> None:
-    doc = RULES[code].doc.strip()
-    shown = folded(doc, wide)
-    assert shown.split() == doc.split()
-    parts, whole = shown.split("```"), doc.split("```")
-    assert parts[1::2] == whole[1::2]
-    prose = [line for part in parts[::2] for line in part.splitlines()]
-    assert all(len(line) <= wide or " " not in line.strip() for line in prose if not line.startswith("#"))
-    assert [line for line in prose if line.startswith("#")] == [
-        line for part in whole[::2] for line in part.splitlines() if line.startswith("#")]
+def test_the_page_of_a_rule_is_broken_between_words(terminal: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    assert terminal("rule", "TML101") == 0
+    assert terminal.out.split()[5:] == RULES["TML101"].doc.split()
+    assert [line for line in terminal.out.splitlines() if len(line) > 60 and " " in line] == []
 
 
 def test_a_word_is_never_broken(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,6 @@ from triton_mutlint.cli.shell.output import write_stdout
 from triton_mutlint.config.registrar import Registrar
 from triton_mutlint.config.request import Config
 from triton_mutlint.source.discover import display_path
-from triton_mutlint.types import Severity
 
 _NOT_SETTINGS = ("root", "source", "origins")
 _ASKED = {f.name for f in fields(Config)} | {"config_file", "isolated"}
@@ -67,8 +66,7 @@ def _rules(config: Config) -> Iterator[str]:
 
     width = max(len(rule.name) for rule in RULES.values())
     for code, rule in sorted(RULES.items()):
-        on = Severity.ERROR if code == "TML903" and config.require_spec else rule.default_severity
-        level = config.severity_of(code, on)
+        level = config.severity_of(code, rule.default_severity)
         changed = "" if level is rule.default_severity else f"  ({rule.default_severity.value} by default)"
         yield f"#   {code} {rule.name.ljust(width)} {level.value}{changed}"
 

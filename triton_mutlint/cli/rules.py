@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import re
 import sys
 
 import click
 
 from triton_mutlint.basics import nearest_rule
 from triton_mutlint.cli.shell.asked import CONTEXT, codes
-from triton_mutlint.cli.shell.output import fitted, is_terminal, width, write_stdout
-
-_WIDEST = 110  # cells of a paragraph
-_BLOCK = re.compile(r"```.+?\n```|\S(?:(?!\n\n).)*", re.DOTALL)
-_ITEM = re.compile(r"\n(?=\* )")
+from triton_mutlint.cli.shell.output import fitted, write_stdout
 
 
 @click.command(context_settings=CONTEXT)
@@ -43,18 +38,5 @@ def rule(code: str) -> int:
         raise click.UsageError(f"there is no rule {code!r}{hint}; 'triton-mutlint rules' lists them")
     title = f"{found.code} {found.name} ({found.default_severity.value} by default)"
     text = f"{title}\n\n{inspect.cleandoc(found.doc)}"
-    write_stdout(f"{folded(text, min(width(), _WIDEST)) if is_terminal(sys.stdout) else text}\n")
+    write_stdout(fitted(f"{text}\n", sys.stdout, indent=0))
     return 0
-
-
-def folded(text: str, wide: int) -> str:
-    """Markdown with paragraphs and items of lists broken at `wide` cells; code and headings stay as they are."""
-    import textwrap
-
-    def fold(item: str) -> str:
-        words = " ".join(item.split())
-        return textwrap.fill(words, wide, subsequent_indent="  " if words.startswith("* ") else "",
-                             break_long_words=False, break_on_hyphens=False)
-
-    return "\n\n".join(block if block.startswith(("```", "#")) else "\n".join(map(fold, _ITEM.split(block)))
-                       for block in _BLOCK.findall(text))

@@ -12,6 +12,7 @@ from triton_mutlint.basics import EMPTY, Severity, UsageError, nearest_rule
 from triton_mutlint.config.registrar import Registrar
 
 DEFAULT_MAX_VARIANTS = 64
+_SPEC_REQUIRED = "TML903"
 _SELECTOR = re.compile(r"ALL|TML\d{0,3}")
 _CODE = re.compile(r"TML\d{3}")
 
@@ -56,6 +57,8 @@ class Config:
         the rule turns it on unless something ignores it; a rule that is off by default and was
         selected reports as a warning.
         """
+        if code == _SPEC_REQUIRED and self.require_spec:
+            default = Severity.ERROR
         off = max(_strength(self.ignore, code), self._file_ignores(code, file))
         on = max(_strength(self.select, code), _strength(self.extend_select, code))
         if code in self.severity:

@@ -18,7 +18,6 @@ from triton_mutlint.rules.tml905_unused_suppression import idle_allowed, idle_co
 from triton_mutlint.types import Finding, Severity
 
 _RANK = {Severity.OFF: 0, Severity.INFO: 1, Severity.WARNING: 2, Severity.ERROR: 3}
-_SPEC_REQUIRED = "TML903"
 
 _Raised = tuple[Finding, "KernelSubject | None"]  # a finding and the kernel it came from, if it came from one
 
@@ -95,12 +94,10 @@ class _Levels:
         return replace(finding, severity=level)
 
     def _level_of(self, rule: Rule, file: str) -> Severity:
-        required = rule.code == _SPEC_REQUIRED and self._config.require_spec
-        default = Severity.ERROR if required else rule.default_severity
         root = self._config.root  # the configuration's folder, which its patterns refer to
         if root is not None and file and self._config.per_file_ignores:
             file = Path(os.path.relpath(self._cwd / file, root)).as_posix()
-        return self._config.severity_of(rule.code, default, file)
+        return self._config.severity_of(rule.code, rule.default_severity, file)
 
 
 class _Comments:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 
+from triton_mutlint.basics import nearest
 from triton_mutlint.contracts.baseline import Baseline
 from triton_mutlint.contracts.declarations import KernelDeclaration
 from triton_mutlint.contracts.portable import covered
@@ -153,7 +153,8 @@ def places(parameter: ParameterReport, kinds: Collection[AccessKind] = tuple(Acc
 
 def misnamed(name: str, known: Sequence[str], listed: Collection[str]) -> tuple[str, str]:
     """Which of the parameters `known` a name in a list may mean, or "", and what to do about it."""
-    meant = next((close for close in get_close_matches(name, known, 1, 0.5) if close not in listed), "")
+    meant = nearest(name, known, 0.5) or ""
+    meant = "" if meant in listed else meant
     return meant, f"did you mean `{meant}`?" if meant else f"remove `{name}`; the parameters are {', '.join(known)}"
 
 

@@ -131,24 +131,16 @@ class Spec:
             found[key] = (*found.get(key, ()), index)
         return found
 
-    @cached_property
-    def _found(self) -> dict[tuple[Path, str, str, int], tuple[KernelSpec, ...]]:
-        """The answers of `entries_for`, which several stages ask for each kernel."""
-        return {}
-
     def entries_for(self, path: Path, name: str, qualname: str = "", line: int = 0) -> tuple[KernelSpec, ...]:
         """The most specific entries for a kernel, in file order; the first holds.
 
         `path.py::name` beats a name, a name beats a glob, and a longer path or glob a shorter one.
         """
-        asked = (path, name, qualname, line)
-        if asked not in self._found:
-            keys = dict.fromkeys((name, qualname or name, ""))
-            candidates = [self.kernels[i] for i in sorted(i for k in keys for i in self._by_name.get(k, ()))]
-            ranked = [(rank, entry) for entry in candidates if (rank := entry.rank(*asked)) is not None]
-            best = max((rank for rank, _ in ranked), default=())
-            self._found[asked] = tuple(entry for rank, entry in ranked if rank == best)
-        return self._found[asked]
+        keys = dict.fromkeys((name, qualname or name, ""))
+        candidates = [self.kernels[i] for i in sorted(i for k in keys for i in self._by_name.get(k, ()))]
+        ranked = [(rank, entry) for entry in candidates if (rank := entry.rank(path, name, qualname, line)) is not None]
+        best = max((rank for rank, _ in ranked), default=())
+        return tuple(entry for rank, entry in ranked if rank == best)
 
     def entry_for(self, path: Path, name: str, qualname: str = "", line: int = 0) -> KernelSpec | None:
         """The entry that holds for a kernel, if any."""

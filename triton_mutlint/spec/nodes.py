@@ -101,6 +101,11 @@ class Node:
         return self.scalar
 
     @property
+    def parts(self) -> dict[str, Node]:
+        """The values of a mapping by their keys."""
+        return {entry.key: entry.node for entry in self.entries}
+
+    @property
     def is_nothing(self) -> bool:
         return self.kind == "scalar" and self.scalar is None
 
@@ -110,6 +115,9 @@ class Node:
         if self.kind != "scalar":
             return f"a {self.kind}"
         return "nothing" if self.scalar is None else repr(self.scalar)
+
+
+NOTHING = Node("scalar", Location("", 1), ())
 
 
 class _Loader(yaml.SafeLoader):

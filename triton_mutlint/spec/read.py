@@ -8,7 +8,7 @@ from pathlib import Path
 from triton_mutlint.basics import nearest_rule
 from triton_mutlint.process.inputs import note_name, read
 from triton_mutlint.spec.model import ArgSpec, Declared, GlobalSpec, KernelSpec, Spec
-from triton_mutlint.spec.nodes import Entry, Node, SpecError, SpecProblem, parse_yaml
+from triton_mutlint.spec.nodes import NOTHING, Entry, Node, SpecError, SpecProblem, parse_yaml
 from triton_mutlint.spec.schema import SPEC
 from triton_mutlint.types import Location
 
@@ -75,15 +75,15 @@ def parse_spec(text: str, file: str) -> Spec:
     problems = [SpecProblem(place.location, place.path, message) for place, message in SPEC(root)]
     if problems:
         raise SpecError(problems)
-    parts = _parts(root)
-    defaults = _parts(parts.get("defaults"))
+    parts = root.parts
+    defaults = parts.get("defaults", NOTHING).parts
     return Spec(
         file,
-        tuple(map(_kernel, _entries(parts.get("kernels")))),
-        _arguments(defaults.get("types")),
-        _arguments(defaults.get("constexpr")),
-        tuple(GlobalSpec(e.key, e.node.plain(), e.location) for e in _entries(parts.get("globals"))),
-        {e.key: e.node.plain() for e in _entries(parts.get("ops"))},
+        tuple(map(_kernel, parts.get("kernels", NOTHING).entries)),
+        _arguments(defaults.get("types", NOTHING)),
+        _arguments(defaults.get("constexpr", NOTHING)),
+        tuple(GlobalSpec(e.key, e.node.plain(), e.location) for e in parts.get("globals", NOTHING).entries),
+        {e.key: e.node.plain() for e in parts.get("ops", NOTHING).entries},
     )
 
 
@@ -98,38 +98,30 @@ def check_allowed(spec: Spec, rules: Mapping[str, str]) -> None:
         raise SpecError(problems)
 
 
-def _entries(node: Node | None) -> tuple[Entry, ...]:
-    return node.entries if node is not None else ()
-
-
-def _parts(node: Node | None) -> dict[str, Node]:
-    return {entry.key: entry.node for entry in _entries(node)}
-
-
 def _kernel(entry: Entry) -> KernelSpec:
-    parts = _parts(entry.node)
-    args, mutates, verify = parts.get("args"), parts.get("mutates"), parts.get("verify")
+    parts = entry.node.parts
+    args, mutates, verify = parts.get("args", NOTHING), parts.get("mutates"), parts.get("verify")
     return KernelSpec(
         pattern=entry.key,
         location=entry.location,
         path=entry.node.path,
         args=_arguments(args),
-        compact=args if args is not None and isinstance(args.scalar, str) else None,
+        compact=args if isinstance(args.scalar, str) else None,
         mutates=_names(mutates) if mutates is not None else None,
         mutates_location=next((e.location for e in entry.node.entries if e.key == "mutates"), None),
-        allow=_names(parts.get("allow")),
-        targets=_names(parts.get("target")),
+        allow=_names(parts.get("allow", NOTHING)),
+        targets=_names(parts.get("target", NOTHING)),
         verify={e.key: e.node.plain() for e in verify.entries} if verify is not None else None,
     )
 
 
-def _arguments(node: Node | None) -> tuple[ArgSpec, ...]:
+def _arguments(node: Node) -> tuple[ArgSpec, ...]:
     """Each name (or pattern) with its value or its list of values."""
     return tuple(ArgSpec(e.key, e.node.items if e.node.kind == "list" else (e.node,), e.location, e.node.path)
-                 for e in _entries(node))
+                 for e in node.entries)
 
 
-def _names(node: Node | None) -> tuple[Declared, ...]:
+def _names(node: Node) -> tuple[Declared, ...]:
     """A text, or a list of texts."""
-    texts = () if node is None else node.items if node.kind == "list" else (node,)
+    texts = node.items if node.kind == "list" or node.is_nothing else (node,)
     return tuple(Declared(str(text.scalar), text.location, text.path) for text in texts)
