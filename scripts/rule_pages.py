@@ -20,7 +20,8 @@ def index() -> str:
     """The list of all rules in Markdown."""
     rows = [f"| [{rule.code}]({rule.code}.md) | {rule.name} | {rule.default_severity.value} | {rule.summary} |"
             for rule in RULES.values()]
-    head = ["# Rules", "", "| code | name | default | finds |", "|---|---|---|---|"]
+    told = "In the example of each page, `-` is before a line as the rule finds it, `+` before one as it should be."
+    head = ["# Rules", "", told, "", "| code | name | default | finds |", "|---|---|---|---|"]
     return "\n".join([_NOTE, "", *head, *rows]) + "\n"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from importlib.metadata import version
 from pathlib import Path
@@ -16,21 +17,31 @@ from triton_mutlint.types import Finding
 _IMPORTS = "import triton\nimport triton.language as tl\n\n\n"
 
 
-def section(code: str, title: str) -> str:
-    match = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", RULES[code].doc, re.MULTILINE | re.DOTALL)
+def example(code: str, sign: str) -> str:
+    """The example of a page: "-" as it is found, "+" as it should be."""
+    match = re.search(r"^## Example\n(.*?)(?=^## |\Z)", RULES[code].doc, re.MULTILINE | re.DOTALL)
     assert match
-    return match[1]
+    return re.sub(r"```diff\n(.*?)```", lambda block: f"```{_kind(block[1])}\n{_side(block[1], sign)}```", match[1],
+                  flags=re.DOTALL)
 
 
-def lint(code: str, title: str, folder: Path) -> tuple[Finding, ...]:
+def _side(diff: str, sign: str) -> str:
+    return "".join(f"{line[1:]}\n" for line in diff.splitlines() if line[:1] in ("", " ", sign))
+
+
+def _kind(diff: str) -> str:
+    return "yaml" if diff.startswith("+kernels:") else "python"
+
+
+def lint(code: str, sign: str, folder: Path) -> tuple[Finding, ...]:
     from triton_mutlint.run.run import run
 
-    text = section(code, title)
-    example = re.search(r"```python\n(.*?)```", text, re.DOTALL) or re.search(
-        r"```python\n(.*?)```", section(code, "Bad"), re.DOTALL)
-    spec = re.search(r"```yaml\n(.*?)```", text, re.DOTALL)
-    assert example
-    (folder / "kernels.py").write_text(_IMPORTS + example[1])
+    text = example(code, sign)
+    source = re.search(r"```python\n(.*?)```", text, re.DOTALL)
+    spec = re.search(r"```yaml\n(.+?)```", text, re.DOTALL)
+    assert source
+    ast.parse(source[1])
+    (folder / "kernels.py").write_text(_IMPORTS + source[1])
     snapshot = re.search(r"```snapshot\n(.*?)```", text, re.DOTALL)
     if snapshot:
         (folder / "snapshot").write_text(f"{MAGIC}{VERSION}\n{snapshot[1]}")
@@ -49,10 +60,10 @@ CODES = [pytest.param(code, marks=[pytest.mark.torch] if code in TORCH else []) 
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_the_bad_example_is_found(code: str, tmp_path: Path) -> None:
-    assert code in {f.rule for f in lint(code, "Bad", tmp_path)}
+def test_the_example_is_found(code: str, tmp_path: Path) -> None:
+    assert code in {f.rule for f in lint(code, "-", tmp_path)}
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_the_good_example_is_clean(code: str, tmp_path: Path) -> None:
-    assert [f.message for f in lint(code, "Good", tmp_path)] == []
+def test_the_example_as_it_should_be_is_clean(code: str, tmp_path: Path) -> None:
+    assert [f.message for f in lint(code, "+", tmp_path)] == []

@@ -11,26 +11,17 @@ declaration are not checked. A write under a condition (a constexpr, an autotune
 Whoever reads the declaration trusts it. `torch.compile` drops, reorders or fuses around a kernel
 whose writes it does not know of, and the numbers are silently wrong.
 
-## Bad
+## Example
 
-```python
-# triton-mutlint: mutates=out_ptr
-@triton.jit
-def scale(x_ptr, out_ptr):
-    i = tl.program_id(0) * 128 + tl.arange(0, 128)
-    tl.store(out_ptr + i, tl.load(x_ptr + i) * 2)
-    tl.store(x_ptr + i, 0.0)  # x_ptr is not declared
-```
-
-## Good
-
-```python
-# triton-mutlint: mutates=x_ptr,out_ptr
-@triton.jit
-def scale(x_ptr, out_ptr):
-    i = tl.program_id(0) * 128 + tl.arange(0, 128)
-    tl.store(out_ptr + i, tl.load(x_ptr + i) * 2)
-    tl.store(x_ptr + i, 0.0)
+```diff
+-# triton-mutlint: mutates=out_ptr
++# triton-mutlint: mutates=x_ptr,out_ptr
+ @triton.jit
+ def scale(x_ptr, out_ptr):
+     i = tl.program_id(0) * 128 + tl.arange(0, 128)
+     tl.store(out_ptr + i, tl.load(x_ptr + i) * 2)
+-    tl.store(x_ptr + i, 0.0)  # x_ptr is not declared
++    tl.store(x_ptr + i, 0.0)
 ```
 
 ## How to fix

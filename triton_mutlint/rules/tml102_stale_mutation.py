@@ -11,24 +11,15 @@ the kernel writes indirectly (a table of pointers).
 A declaration that claims too much makes callers keep copies and gives up optimisations, and it
 hides the day when a write disappears by mistake.
 
-## Bad
+## Example
 
-```python
-# triton-mutlint: mutates=x_ptr,out_ptr
-@triton.jit
-def scale(x_ptr, out_ptr):
-    i = tl.program_id(0) * 128 + tl.arange(0, 128)
-    tl.store(out_ptr + i, tl.load(x_ptr + i) * 2)
-```
-
-## Good
-
-```python
-# triton-mutlint: mutates=out_ptr
-@triton.jit
-def scale(x_ptr, out_ptr):
-    i = tl.program_id(0) * 128 + tl.arange(0, 128)
-    tl.store(out_ptr + i, tl.load(x_ptr + i) * 2)
+```diff
+-# triton-mutlint: mutates=x_ptr,out_ptr
++# triton-mutlint: mutates=out_ptr
+ @triton.jit
+ def scale(x_ptr, out_ptr):
+     i = tl.program_id(0) * 128 + tl.arange(0, 128)
+     tl.store(out_ptr + i, tl.load(x_ptr + i) * 2)
 ```
 
 ## How to fix

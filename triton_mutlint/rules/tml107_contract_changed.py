@@ -14,27 +14,14 @@ Who calls a kernel relies on what it writes: `mutates_args`, buffers that are re
 change of that is a change of interface, and easy to miss in a review of the kernel's body: a
 helper that stores through another pointer is enough.
 
-## Bad
+## Example
 
-```python
-@triton.jit
-def scale(x_ptr, out_ptr):
-    i = tl.program_id(0) * 128 + tl.arange(0, 128)
-    tl.store(x_ptr + i, tl.load(x_ptr + i) * 2)
-```
-
-```snapshot
-kernel kernels.py::scale
-  written out_ptr
-```
-
-## Good
-
-```python
-@triton.jit
-def scale(x_ptr, out_ptr):
-    i = tl.program_id(0) * 128 + tl.arange(0, 128)
-    tl.store(out_ptr + i, tl.load(x_ptr + i) * 2)
+```diff
+ @triton.jit
+ def scale(x_ptr, out_ptr):
+     i = tl.program_id(0) * 128 + tl.arange(0, 128)
+-    tl.store(x_ptr + i, tl.load(x_ptr + i) * 2)
++    tl.store(out_ptr + i, tl.load(x_ptr + i) * 2)
 ```
 
 ```snapshot

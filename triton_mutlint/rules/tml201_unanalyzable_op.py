@@ -15,23 +15,17 @@ took too long. What it declares was then compared with nothing.
 
 "Not decided" must not look like "not written". The kernel's other parameters keep their verdicts.
 
-## Bad
+## Example
 
-```python
-@triton.jit
-def call_out(x_ptr, out_ptr):
-    address = out_ptr.to(tl.int64, bitcast=True)
-    result = tl.inline_asm_elementwise("call ($0), write_it, ($1);", "=l,l", [address], dtype=tl.int64,
-                                       is_pure=False, pack=1)
-    tl.store(x_ptr, result.to(tl.float32))
-```
-
-## Good
-
-```python
-@triton.jit
-def store_out(x_ptr, out_ptr):
-    tl.store(out_ptr, tl.load(x_ptr))
+```diff
+ @triton.jit
+-def call_out(x_ptr, out_ptr):
+-    address = out_ptr.to(tl.int64, bitcast=True)
+-    result = tl.inline_asm_elementwise("call ($0), write_it, ($1);", "=l,l", [address], dtype=tl.int64,
+-                                       is_pure=False, pack=1)
+-    tl.store(x_ptr, result.to(tl.float32))
++def store_out(x_ptr, out_ptr):
++    tl.store(out_ptr, tl.load(x_ptr))
 ```
 
 ## How to fix

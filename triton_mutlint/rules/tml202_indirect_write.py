@@ -12,21 +12,15 @@ acknowledges the write, and it is not reported; nor are ops that TML201 reports.
 No list of mutated arguments can name the tensor that is written: `torch.compile` does not see it,
 and autotuning cannot restore it.
 
-## Bad
+## Example
 
-```python
-@triton.jit
-def fill_all(table_ptr):
-    target = tl.load(table_ptr + tl.program_id(0)).to(tl.pointer_type(tl.float32))
-    tl.store(target + tl.arange(0, 128), 0.0)
-```
-
-## Good
-
-```python
-@triton.jit
-def fill_one(out_ptr):
-    tl.store(out_ptr + tl.program_id(0) * 128 + tl.arange(0, 128), 0.0)
+```diff
+ @triton.jit
+-def fill_all(table_ptr):
+-    target = tl.load(table_ptr + tl.program_id(0)).to(tl.pointer_type(tl.float32))
+-    tl.store(target + tl.arange(0, 128), 0.0)
++def fill_one(out_ptr):
++    tl.store(out_ptr + tl.program_id(0) * 128 + tl.arange(0, 128), 0.0)
 ```
 
 ## How to fix

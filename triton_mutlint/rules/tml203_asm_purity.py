@@ -10,22 +10,14 @@ stores to memory, shared memory included, or has an atomic.
 The compiler removes a pure op whose result is not used, merges equal ones and moves them out of
 loops and branches. With a store in it, the store happens once instead of many times, or never.
 
-## Bad
+## Example
 
-```python
-@triton.jit
-def mark(flag_ptr):
-    tl.inline_asm_elementwise("st.global.u32 [$1], 1; mov.u32 $0, 0;", "=r,l", [flag_ptr.to(tl.int64, bitcast=True)],
-                              dtype=tl.int32, is_pure=True, pack=1)
-```
-
-## Good
-
-```python
-@triton.jit
-def mark(flag_ptr):
-    tl.inline_asm_elementwise("st.global.u32 [$1], 1; mov.u32 $0, 0;", "=r,l", [flag_ptr.to(tl.int64, bitcast=True)],
-                              dtype=tl.int32, is_pure=False, pack=1)
+```diff
+ @triton.jit
+ def mark(flag_ptr):
+     tl.inline_asm_elementwise("st.global.u32 [$1], 1; mov.u32 $0, 0;", "=r,l", [flag_ptr.to(tl.int64, bitcast=True)],
+-                              dtype=tl.int32, is_pure=True, pack=1)
++                              dtype=tl.int32, is_pure=False, pack=1)
 ```
 
 ## How to fix

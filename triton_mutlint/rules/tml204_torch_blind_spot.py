@@ -10,27 +10,19 @@ takes for untouched. Only with `check --compare torch`, which needs torch.
 Where compiled code launches the kernel directly, torch.compile believes its pass. It takes the tensor to hold what it
 held before the launch, and drops, reorders or fuses what depends on it: the numbers are wrong, and nothing says so.
 
-## Bad
+## Example
 
-```python
-@triton.jit
-def fill_both(ping_ptr, pong_ptr, n):
-    target, other = ping_ptr, pong_ptr
-    for i in range(n):
-        tl.store(target + i, 1.0)
-        target, other = other, target
-```
-
-## Good
-
-```python
-@triton.jit
-def fill_both(ping_ptr, pong_ptr, n):
-    for i in range(n):
-        if i % 2 == 0:
-            tl.store(ping_ptr + i, 1.0)
-        else:
-            tl.store(pong_ptr + i, 1.0)
+```diff
+ @triton.jit
+ def fill_both(ping_ptr, pong_ptr, n):
+-    target, other = ping_ptr, pong_ptr
+     for i in range(n):
+-        tl.store(target + i, 1.0)
+-        target, other = other, target
++        if i % 2 == 0:
++            tl.store(ping_ptr + i, 1.0)
++        else:
++            tl.store(pong_ptr + i, 1.0)
 ```
 
 ## How to fix

@@ -11,23 +11,15 @@ which torch must be installed.
 Where compiled code launches the kernel directly, torch.compile may copy such a tensor before the launch, keeps its old
 value for the backward pass, and fuses nothing across the launch that reads it: time and memory spent for nothing.
 
-## Bad
+## Example
 
-```python
-@triton.jit
-def stamp(x_ptr, out_ptr):
-    i = tl.program_id(0) * 128 + tl.arange(0, 128)
-    now = tl.inline_asm_elementwise("mov.u32 $0, %clock;", "=r", [], tl.int32, is_pure=False, pack=1)
-    tl.store(out_ptr + i, tl.load(x_ptr + i) + now)
-```
-
-## Good
-
-```python
-@triton.jit
-def stamp(x_ptr, out_ptr, now):
-    i = tl.program_id(0) * 128 + tl.arange(0, 128)
-    tl.store(out_ptr + i, tl.load(x_ptr + i) + now)
+```diff
+ @triton.jit
+-def stamp(x_ptr, out_ptr):
++def stamp(x_ptr, out_ptr, now):
+     i = tl.program_id(0) * 128 + tl.arange(0, 128)
+-    now = tl.inline_asm_elementwise("mov.u32 $0, %clock;", "=r", [], tl.int32, is_pure=False, pack=1)
+     tl.store(out_ptr + i, tl.load(x_ptr + i) + now)
 ```
 
 ## How to fix

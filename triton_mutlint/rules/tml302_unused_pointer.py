@@ -11,22 +11,14 @@ reported. Off by default.
 A pointer that is passed and never used is usually left over from an edit, or the sign of one that
 went wrong. It costs a register, and an alignment check at every launch.
 
-## Bad
+## Example
 
-```python
-@triton.jit
-def copy(x_ptr, bias_ptr, out_ptr):
-    i = tl.program_id(0) * 128 + tl.arange(0, 128)
-    tl.store(out_ptr + i, tl.load(x_ptr + i))
-```
-
-## Good
-
-```python
-@triton.jit
-def copy(x_ptr, out_ptr):
-    i = tl.program_id(0) * 128 + tl.arange(0, 128)
-    tl.store(out_ptr + i, tl.load(x_ptr + i))
+```diff
+ @triton.jit
+-def copy(x_ptr, bias_ptr, out_ptr):
++def copy(x_ptr, out_ptr):
+     i = tl.program_id(0) * 128 + tl.arange(0, 128)
+     tl.store(out_ptr + i, tl.load(x_ptr + i))
 ```
 
 ## How to fix

@@ -10,22 +10,14 @@ not annotated `tl.const`. Off by default.
 With `x_ptr: tl.const` Triton itself refuses to compile a store through `x_ptr`: the contract is
 checked at every launch and visible in the signature.
 
-## Bad
+## Example
 
-```python
-@triton.jit
-def copy(x_ptr, out_ptr):
-    i = tl.program_id(0) * 128 + tl.arange(0, 128)
-    tl.store(out_ptr + i, tl.load(x_ptr + i))
-```
-
-## Good
-
-```python
-@triton.jit
-def copy(x_ptr: tl.const, out_ptr):
-    i = tl.program_id(0) * 128 + tl.arange(0, 128)
-    tl.store(out_ptr + i, tl.load(x_ptr + i))
+```diff
+ @triton.jit
+-def copy(x_ptr, out_ptr):
++def copy(x_ptr: tl.const, out_ptr):
+     i = tl.program_id(0) * 128 + tl.arange(0, 128)
+     tl.store(out_ptr + i, tl.load(x_ptr + i))
 ```
 
 ## How to fix

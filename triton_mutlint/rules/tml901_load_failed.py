@@ -14,24 +14,16 @@ the spec gives its arguments or it is declared what it writes. `--strict` (or `s
 
 A kernel that was not analysed must not pass as clean.
 
-## Bad
+## Example
 
-```python
-@triton.jit
-def copy(x_ptr, out_ptr):
-    i = tl.arange(0, 128)
-    tl.store(out_ptr + i, tl.load(x_ptr + i) + OFFSET)  # OFFSET is not defined in this file
-```
-
-## Good
-
-```python
-OFFSET = tl.constexpr(1)
-
-@triton.jit
-def copy(x_ptr, out_ptr):
-    i = tl.arange(0, 128)
-    tl.store(out_ptr + i, tl.load(x_ptr + i) + OFFSET)
+```diff
++OFFSET = tl.constexpr(1)
++
+ @triton.jit
+ def copy(x_ptr, out_ptr):
+     i = tl.arange(0, 128)
+-    tl.store(out_ptr + i, tl.load(x_ptr + i) + OFFSET)  # OFFSET is not defined in this file
++    tl.store(out_ptr + i, tl.load(x_ptr + i) + OFFSET)
 ```
 
 ## How to fix

@@ -15,21 +15,14 @@ kernel ended the process. `--strict` (or `strict = true`) makes all of them erro
 A kernel that was not analysed must not pass as clean. Often the guess of a parameter's type was
 wrong; sometimes the kernel is.
 
-## Bad
+## Example
 
-```python
-@triton.jit
-def fill(out_ptr):
-    tl.store(out_ptr + tl.arange(0, 100), 0.0)  # not a power of two
-```
-
-## Good
-
-```python
-@triton.jit
-def fill(out_ptr):
-    i = tl.arange(0, 128)
-    tl.store(out_ptr + i, 0.0, mask=i < 100)
+```diff
+ @triton.jit
+ def fill(out_ptr):
+-    tl.store(out_ptr + tl.arange(0, 100), 0.0)  # not a power of two
++    i = tl.arange(0, 128)
++    tl.store(out_ptr + i, 0.0, mask=i < 100)
 ```
 
 ## How to fix

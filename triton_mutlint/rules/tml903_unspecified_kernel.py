@@ -10,7 +10,7 @@ Without that option the rule is off.
 A library that gates its kernels wants a new one to come with its types and its `mutates`, so that
 neither is guessed.
 
-## Bad
+## Example
 
 ```python
 # no entry for `fill` in triton-mutlint.yaml
@@ -19,13 +19,13 @@ def fill(out_ptr):
     tl.store(out_ptr + tl.arange(0, 128), 0.0)
 ```
 
-## Good
+In the spec:
 
-```yaml
-kernels:
-  fill:
-    args: {out_ptr: "*fp32:16"}
-    mutates: [out_ptr]
+```diff
++kernels:
++  fill:
++    args: {out_ptr: "*fp32:16"}
++    mutates: [out_ptr]
 ```
 
 ## How to fix

@@ -10,22 +10,14 @@ or cannot be read, and comments that differ from the spec's `mutates` for the sa
 
 A gate with a misspelt name is open: nothing is checked, and nobody is told.
 
-## Bad
+## Example
 
-```python
-# triton-mutlint: mutates=ouptut_ptr
-@triton.jit
-def fill(output_ptr):
-    tl.store(output_ptr + tl.arange(0, 128), 0.0)
-```
-
-## Good
-
-```python
-# triton-mutlint: mutates=output_ptr
-@triton.jit
-def fill(output_ptr):
-    tl.store(output_ptr + tl.arange(0, 128), 0.0)
+```diff
+-# triton-mutlint: mutates=ouptut_ptr
++# triton-mutlint: mutates=output_ptr
+ @triton.jit
+ def fill(output_ptr):
+     tl.store(output_ptr + tl.arange(0, 128), 0.0)
 ```
 
 ## How to fix

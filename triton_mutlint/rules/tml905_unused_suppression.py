@@ -11,20 +11,13 @@ analysed.
 
 A suppression that outlived its finding hides the next one on that line.
 
-## Bad
+## Example
 
-```python
-@triton.jit
-def fill(out_ptr):
-    tl.store(out_ptr + tl.arange(0, 128), 0.0)  # triton-mutlint: ignore[TML202] was a table
-```
-
-## Good
-
-```python
-@triton.jit
-def fill(out_ptr):
-    tl.store(out_ptr + tl.arange(0, 128), 0.0)
+```diff
+ @triton.jit
+ def fill(out_ptr):
+-    tl.store(out_ptr + tl.arange(0, 128), 0.0)  # triton-mutlint: ignore[TML202] was a table
++    tl.store(out_ptr + tl.arange(0, 128), 0.0)
 ```
 
 ## How to fix

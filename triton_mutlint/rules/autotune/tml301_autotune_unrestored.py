@@ -34,28 +34,17 @@ puts it back afterwards. `reset_to_zero` sets it to zero before each run and onc
 that counts: right for a sum that starts at zero, wrong for values that the kernel needs. The first
 call gives wrong numbers, later ones do not, so tests that run twice pass.
 
-## Bad
+## Example
 
-```python
-CONFIGS = [triton.Config({"BLOCK": block}) for block in (128, 256)]
+```diff
+ CONFIGS = [triton.Config({"BLOCK": block}) for block in (128, 256)]
 
-@triton.autotune(CONFIGS, key=["n"])
-@triton.jit
-def double(x_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(x_ptr + i, tl.load(x_ptr + i, mask=i < n) * 2, mask=i < n)
-```
-
-## Good
-
-```python
-CONFIGS = [triton.Config({"BLOCK": block}) for block in (128, 256)]
-
-@triton.autotune(CONFIGS, key=["n"], restore_value=["x_ptr"])
-@triton.jit
-def double(x_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(x_ptr + i, tl.load(x_ptr + i, mask=i < n) * 2, mask=i < n)
+-@triton.autotune(CONFIGS, key=["n"])
++@triton.autotune(CONFIGS, key=["n"], restore_value=["x_ptr"])
+ @triton.jit
+ def double(x_ptr, n, BLOCK: tl.constexpr):
+     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+     tl.store(x_ptr + i, tl.load(x_ptr + i, mask=i < n) * 2, mask=i < n)
 ```
 
 ## How to fix

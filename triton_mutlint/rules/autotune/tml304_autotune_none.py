@@ -15,38 +15,23 @@ ends with `AttributeError: 'NoneType' object has no attribute 'clone'`. From 3.8
 An argument that a launch leaves out is a `KeyError` in every version, as its default is not looked up.
 A launch whose key was tuned before goes well, so tests may miss it.
 
-## Bad
+## Example
 
-```python
-CONFIGS = [triton.Config({"BLOCK": block}) for block in (128, 256)]
+```diff
+ CONFIGS = [triton.Config({"BLOCK": block}) for block in (128, 256)]
 
-@triton.autotune(CONFIGS, key=["n"], restore_value=["state_ptr"])
-@triton.jit
-def add_to(x_ptr, state_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    if state_ptr is not None:
-        tl.atomic_add(state_ptr + i, tl.load(x_ptr + i, mask=i < n), mask=i < n)
-
-
-def step(x):
-    add_to[(1,)](x, None, x.numel())
-```
-
-## Good
-
-```python
-CONFIGS = [triton.Config({"BLOCK": block}) for block in (128, 256)]
-
-@triton.autotune(CONFIGS, key=["n"], restore_value=["state_ptr"])
-@triton.jit
-def add_to(x_ptr, state_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    if state_ptr is not None:
-        tl.atomic_add(state_ptr + i, tl.load(x_ptr + i, mask=i < n), mask=i < n)
+ @triton.autotune(CONFIGS, key=["n"], restore_value=["state_ptr"])
+ @triton.jit
+ def add_to(x_ptr, state_ptr, n, BLOCK: tl.constexpr):
+     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+     if state_ptr is not None:
+         tl.atomic_add(state_ptr + i, tl.load(x_ptr + i, mask=i < n), mask=i < n)
 
 
-def step(x, state):
-    add_to[(1,)](x, state, x.numel())
+-def step(x):
+-    add_to[(1,)](x, None, x.numel())
++def step(x, state):
++    add_to[(1,)](x, state, x.numel())
 ```
 
 ## How to fix

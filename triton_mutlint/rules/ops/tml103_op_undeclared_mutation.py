@@ -19,26 +19,16 @@ As a note it reports an `autograd.Function` that writes an input without `ctx.ma
 dropped when its result is not used, moved, merged with an equal one, and the buffer that it writes may
 be reused or read too early. Nothing fails; the numbers are wrong.
 
-## Bad
+## Example
 
-```python
-import torch
-
-
-@torch.library.custom_op("lib::scale_into", mutates_args=())
-def scale_into(x: torch.Tensor, out: torch.Tensor) -> None:
-    torch.mul(x, 2, out=out)
-```
-
-## Good
-
-```python
-import torch
+```diff
+ import torch
 
 
-@torch.library.custom_op("lib::scale_into", mutates_args=("out",))
-def scale_into(x: torch.Tensor, out: torch.Tensor) -> None:
-    torch.mul(x, 2, out=out)
+-@torch.library.custom_op("lib::scale_into", mutates_args=())
++@torch.library.custom_op("lib::scale_into", mutates_args=("out",))
+ def scale_into(x: torch.Tensor, out: torch.Tensor) -> None:
+     torch.mul(x, 2, out=out)
 ```
 
 ## How to fix

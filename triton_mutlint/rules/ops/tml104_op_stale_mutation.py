@@ -13,26 +13,16 @@ understood, with what it should say.
 and refuses what cannot be written, such as an input that needs a gradient. Over-declared arguments
 have crashed functionalisation.
 
-## Bad
+## Example
 
-```python
-import torch
-
-
-@torch.library.custom_op("lib::scaled", mutates_args=("x",))
-def scaled(x: torch.Tensor) -> torch.Tensor:
-    return x * 2
-```
-
-## Good
-
-```python
-import torch
+```diff
+ import torch
 
 
-@torch.library.custom_op("lib::scaled", mutates_args=())
-def scaled(x: torch.Tensor) -> torch.Tensor:
-    return x * 2
+-@torch.library.custom_op("lib::scaled", mutates_args=("x",))
++@torch.library.custom_op("lib::scaled", mutates_args=())
+ def scaled(x: torch.Tensor) -> torch.Tensor:
+     return x * 2
 ```
 
 ## How to fix

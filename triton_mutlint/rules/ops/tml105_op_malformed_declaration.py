@@ -14,26 +14,16 @@ Most of these raise an error, but only where the registration runs: on the machi
 branch for one version of torch. The others register an op that passes its arguments to the wrong
 parameters, or declare less than was meant; what implements an overload that is not there is never called.
 
-## Bad
+## Example
 
-```python
-import torch
-
-
-@torch.library.custom_op("lib::zero", mutates_args=("out"))  # a string, not a tuple
-def zero(x: torch.Tensor, out: torch.Tensor) -> None:
-    out.zero_()
-```
-
-## Good
-
-```python
-import torch
+```diff
+ import torch
 
 
-@torch.library.custom_op("lib::zero", mutates_args=("out",))
-def zero(x: torch.Tensor, out: torch.Tensor) -> None:
-    out.zero_()
+-@torch.library.custom_op("lib::zero", mutates_args=("out"))  # a string, not a tuple
++@torch.library.custom_op("lib::zero", mutates_args=("out",))
+ def zero(x: torch.Tensor, out: torch.Tensor) -> None:
+     out.zero_()
 ```
 
 ## How to fix

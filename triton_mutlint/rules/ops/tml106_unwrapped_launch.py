@@ -11,44 +11,25 @@ Reports launches in the code of a `torch.library.triton_op` whose kernel was not
 with tensors that have no memory. A bare `kernel[grid](...)` then fails with "Cannot access data
 pointer", or, where tracing is not needed, hides the kernel from the compiler as if the op were opaque.
 
-## Bad
+## Example
 
-```python
-import torch
-from torch.library import triton_op, wrap_triton
-
-
-@triton.jit
-def double_kernel(x_ptr, out_ptr):
-    i = tl.program_id(0) * 128 + tl.arange(0, 128)
-    tl.store(out_ptr + i, tl.load(x_ptr + i) * 2)
+```diff
+ import torch
+ from torch.library import triton_op, wrap_triton
 
 
-@triton_op("lib::double", mutates_args=())
-def double(x: torch.Tensor) -> torch.Tensor:
-    out = torch.empty_like(x)
-    double_kernel[(x.numel() // 128,)](x, out)
-    return out
-```
-
-## Good
-
-```python
-import torch
-from torch.library import triton_op, wrap_triton
+ @triton.jit
+ def double_kernel(x_ptr, out_ptr):
+     i = tl.program_id(0) * 128 + tl.arange(0, 128)
+     tl.store(out_ptr + i, tl.load(x_ptr + i) * 2)
 
 
-@triton.jit
-def double_kernel(x_ptr, out_ptr):
-    i = tl.program_id(0) * 128 + tl.arange(0, 128)
-    tl.store(out_ptr + i, tl.load(x_ptr + i) * 2)
-
-
-@triton_op("lib::double", mutates_args=())
-def double(x: torch.Tensor) -> torch.Tensor:
-    out = torch.empty_like(x)
-    wrap_triton(double_kernel)[(x.numel() // 128,)](x, out)
-    return out
+ @triton_op("lib::double", mutates_args=())
+ def double(x: torch.Tensor) -> torch.Tensor:
+     out = torch.empty_like(x)
+-    double_kernel[(x.numel() // 128,)](x, out)
++    wrap_triton(double_kernel)[(x.numel() // 128,)](x, out)
+     return out
 ```
 
 ## How to fix

@@ -15,27 +15,17 @@ The results of an op are new tensors, as far as its schema says nothing else, an
 that nobody uses any more is given away, and what is written to one tensor does not show in another. Some
 versions of torch end such a call with an error, others compute wrong numbers under `torch.compile`.
 
-## Bad
+## Example
 
-```python
-import torch
-
-
-@torch.library.custom_op("lib::double_", mutates_args=("x",))
-def double_(x: torch.Tensor) -> torch.Tensor:
-    x.mul_(2)
-    return x
-```
-
-## Good
-
-```python
-import torch
+```diff
+ import torch
 
 
-@torch.library.custom_op("lib::double_", mutates_args=("x",))
-def double_(x: torch.Tensor) -> None:
-    x.mul_(2)
+ @torch.library.custom_op("lib::double_", mutates_args=("x",))
+-def double_(x: torch.Tensor) -> torch.Tensor:
++def double_(x: torch.Tensor) -> None:
+     x.mul_(2)
+-    return x
 ```
 
 ## How to fix

@@ -11,40 +11,23 @@ what both plainly say. The rule is off by default.
 `torch.compile` and `torch.export` run the fake function in place of the op, to learn what it returns. They plan memory
 and generate code for that: what the op then returns is read as something else.
 
-## Bad
+## Example
 
-```python
-import torch
-
-
-@torch.library.custom_op("lib::halved", mutates_args=())
-def halved(x: torch.Tensor) -> torch.Tensor:
-    out = torch.empty(x.shape, dtype=torch.float16)
-    out.copy_(x)
-    return out
+```diff
+ import torch
 
 
-@halved.register_fake
-def _(x):
-    return torch.empty(x.shape, dtype=torch.float32)
-```
-
-## Good
-
-```python
-import torch
+ @torch.library.custom_op("lib::halved", mutates_args=())
+ def halved(x: torch.Tensor) -> torch.Tensor:
+     out = torch.empty(x.shape, dtype=torch.float16)
+     out.copy_(x)
+     return out
 
 
-@torch.library.custom_op("lib::halved", mutates_args=())
-def halved(x: torch.Tensor) -> torch.Tensor:
-    out = torch.empty(x.shape, dtype=torch.float16)
-    out.copy_(x)
-    return out
-
-
-@halved.register_fake
-def _(x):
-    return torch.empty(x.shape, dtype=torch.float16)
+ @halved.register_fake
+ def _(x):
+-    return torch.empty(x.shape, dtype=torch.float32)
++    return torch.empty(x.shape, dtype=torch.float16)
 ```
 
 ## How to fix
