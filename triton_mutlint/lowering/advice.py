@@ -16,16 +16,7 @@ from triton_mutlint.lowering import triton_api
 from triton_mutlint.source.load import POSITIONAL_ONLY
 from triton_mutlint.source.slicing.stubs import MissingValueError, UndecidedError
 from triton_mutlint.triton_names import hint_of
-from triton_mutlint.types import (
-    ArgType,
-    ConstexprValue,
-    DescriptorType,
-    Failure,
-    Kernel,
-    Location,
-    Stage,
-    TupleType,
-)
+from triton_mutlint.types import ArgType, ConstexprValue, Failure, Kernel, Location, Stage
 
 _SHOWN = 4  # parameters named in one piece of advice
 _OTHER_TRITON = re.compile(
@@ -33,13 +24,8 @@ _OTHER_TRITON = re.compile(
     r"|cannot import name .* from ['\"]triton|__init__ cannot be a @triton.jit function"
     r"|^(TypeError: )?\w+\(\) got an unexpected keyword argument"  # an option that was taken away, or is newer
 )
-# By what a function refuses: 3.3 passes `_builder` to those that build a call's ops, later versions `_semantic`.
-_WANTED = {"_builder": "3.4 or newer", "_semantic": "3.3, or a later version than this"}
-_KEYWORD = re.compile(r"^(?:TypeError: )?\w+\(\) got an unexpected keyword argument '(_builder|_semantic)'")
 _UNDEFINED = re.compile(r"^NameError: (\w+) is not defined")
-_FOREIGN = re.compile(r"Cannot access global variable (\w+)")
-# What Python raised in Triton's code, not what Triton says.
-_PYTHON = re.compile(r"^(?:AttributeError|TypeError): |NotImplementedType")
+_KNOWS_PYTHON = (3, 5)  # versions before read nothing of a function that makes kernels, have no aggregates, ...
 _HINTS = (
     (_OTHER_TRITON, "analyse it with the Triton version that it is written for"),
     (re.compile(r"Cannot access global variable"),
@@ -67,16 +53,9 @@ def no_argument_helps(kernel: Kernel, message: str, node: ast.AST | None, line: 
     lacking = hint_of(message)
     if lacking is not None:
         return lacking
-    keyword = _KEYWORD.search(message)
-    if keyword:
-        wanted = _WANTED[keyword[1]]
-        return f"analyse it with Triton {wanted}: the function is written for what that passes to it"
     undefined = _UNDEFINED.search(message)
     if undefined and undefined[1] in {a.arg for a in kernel.node.args.posonlyargs}:
         return f"{POSITIONAL_ONLY}: take the `/` out of the signature"
-    older = _older(kernel, message)
-    if older is not None:
-        return older
     said = next((hint for pattern, hint in _HINTS if pattern.search(message)), None)
     if said is not None or (line is not None and leading_to(kernel, conditions(kernel.node, line))):
         return said  # or a condition may leave the statement out
@@ -110,21 +89,8 @@ def other_arguments(kernel: Kernel, message: str, line: int | None, args: Mappin
             larger = 1 << arg.value.bit_length()
             return f"give a power of two {place}, such as `{name}: {larger}`; it was lowered with {', '.join(shown)}"
     referred = [what for what, words in _REFERRED if words in message]
-    newer = _PYTHON.search(message) and triton_api.version() < (3, 4)
     return (f"give other arguments {place}; it was lowered with {', '.join(shown)}"
-            + (f"; a {referred[0]} is given as `{{ref: name}}`, by what the file calls it" if referred else "")
-            + ("; or analyse it with Triton 3.4 or newer, which compiles more of Python" if newer else ""))
-
-
-def _older(kernel: Kernel, message: str) -> str | None:
-    """What to do where an old Triton does not know a value that the kernel's file gives."""
-    have, undefined = triton_api.version(), _UNDEFINED.search(message)
-    if have < (3, 4) and undefined and undefined[1] in kernel.namespace:
-        return "analyse it with Triton 3.4 or newer: before, kernels read nothing of the function that makes them"
-    foreign = _FOREIGN.search(message)
-    if have < (3, 5) and foreign and isinstance(kernel.namespace.get(foreign[1]), type):
-        return "analyse it with Triton 3.5 or newer, which has aggregates: before, a kernel cannot use a class"
-    return None
+            + (f"; a {referred[0]} is given as `{{ref: name}}`, by what the file calls it" if referred else ""))
 
 
 _RAISED = re.compile(r"(\w+(?:Error|Exception))\((['\"])(.*)\2\)", re.DOTALL)
@@ -141,9 +107,6 @@ def failure(error: BaseException, kernel: Kernel, printed: str, args: Mapping[st
     missing = _missing_value(kernel.name, _chain(error), location)
     if missing is not None:
         return missing
-    if not triton_api.has_descriptor_types() and any(isinstance(a, DescriptorType) for a in _flat(args.values())):
-        hint = "analyse it with Triton 3.4 or newer: before, a descriptor that is an argument is a plain pointer"
-        return Failure(Stage.LOWER, message, location, _cautious(hint))
     node, line = _kernel_node(error)
     vain = no_argument_helps(kernel, message, node, line, type(innermost).__name__ == "UnsupportedLanguageConstruct")
     hint = other_arguments(kernel, message, line, args) if vain is None else vain
@@ -166,18 +129,12 @@ def _lacking(kernel: str, name: str, reason: str, location: Location) -> Failure
     return Failure(Stage.LOAD, f"kernel {kernel} needs `{name}`, which {reason}", location, hint, lacks="globals")
 
 
-def _flat(args: Iterable[ArgType]) -> Iterator[ArgType]:
-    for arg in args:
-        if isinstance(arg, TupleType):
-            yield from _flat(arg.elements)
-        else:
-            yield arg
-
-
 def _cautious(hint: str) -> str:
-    """The hint, and where Triton is newer than any that was tested, that this may be the cause."""
-    newer = triton_api.newer_than_tested()
-    return f"{hint}; or the cause may be that {newer}" if newer else hint
+    """The hint, and where Triton is newer than any that was tested, or old, that this may be the cause."""
+    if newer := triton_api.newer_than_tested():
+        return f"{hint}; or the cause may be that {newer}"
+    older = "; or analyse it with Triton 3.5 or newer, which compiles more of Python"
+    return hint + (older if triton_api.version() < _KNOWS_PYTHON else "")
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -246,13 +203,11 @@ def _readable(message: str) -> str:
 
 def _location(error: BaseException) -> Location | None:
     """File, line and column from the code generator that was at work when `error` was raised."""
+    generator = next(iter([*_generators(error)][::-1]), None)
     node = getattr(error, "node", None)
-    generator = _generator(error)
-    if generator is None:
-        return None
     node = node if node is not None else getattr(generator, "cur_node", None)
     line = getattr(node, "lineno", None)
-    if line is None:
+    if generator is None or line is None:
         return None
     first_column = int(getattr(generator, "begin_col", 1))  # from 3.8 on: of a nested function's def
     column = first_column + int(getattr(node, "col_offset", 0))
@@ -269,16 +224,8 @@ def _kernel_node(error: BaseException) -> tuple[ast.AST | None, int | None]:
     return None, None
 
 
-def _generator(error: BaseException) -> Any:
-    """The last CodeGenerator on the error's traceback; Triton keeps no other link to the file."""
-    found = None
-    for generator in _generators(error):
-        found = generator
-    return found
-
-
 def _generators(error: BaseException) -> Iterator[Any]:
-    """The CodeGenerators on the error's traceback, the kernel's own first."""
+    """The CodeGenerators on the error's traceback, the kernel's own first: Triton keeps no other link to the file."""
     traceback = error.__traceback__
     while traceback is not None:
         owner = traceback.tb_frame.f_locals.get("self")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -46,10 +45,8 @@ class RunArguments:
 
     def _one(self, name: str, kind: ArgType, raws: Mapping[str, Any]) -> Any:
         if isinstance(kind, TupleType):
-            parts = [self._one(f"{name}.{label}", e, raws) for label, e in zip(kind.labels, kind.elements, strict=True)]
-            if not kind.fields:
-                return tuple(parts)
-            return (kind.cls or namedtuple("Arguments", kind.fields))(*parts)
+            return kind.holding([self._one(f"{name}.{label}", element, raws)
+                                 for label, element in zip(kind.labels, kind.elements, strict=True)])
         if isinstance(kind, ConstexprValue):
             return kind.value
         if isinstance(kind, ScalarType):
