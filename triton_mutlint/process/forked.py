@@ -1,6 +1,6 @@
 """Each task in a process of its own, which can answer and do nothing else: what becomes of it concerns no other task.
 
-A process answers in lines of JSON (types/packing.py), which cannot run code where they are read.
+A process answers in lines of JSON (packing.py), which cannot run code where they are read.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Generic, NoReturn, TypeVar
 
+from triton_mutlint.packing import pack, unpack
 from triton_mutlint.process import capture
 from triton_mutlint.process.inputs import Inputs, apart, spoil, take_in
-from triton_mutlint.types.packing import pack, unpack
 
 T = TypeVar("T")
 Item = TypeVar("Item")

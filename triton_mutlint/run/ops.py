@@ -18,6 +18,7 @@ from triton_mutlint.host.modules.module import HostModule
 from triton_mutlint.host.modules.modules import may_set
 from triton_mutlint.host.op.run import GRACE, OP_SECONDS, OpsOf, OpStep
 from triton_mutlint.host.state.core import Kernels
+from triton_mutlint.packing import pack, unpack
 from triton_mutlint.process.capture import unnamed_file
 from triton_mutlint.process.confined import limit
 from triton_mutlint.process.forked import Lost, Processes
@@ -38,7 +39,6 @@ from triton_mutlint.types import (
     SourceFile,
     StageError,
 )
-from triton_mutlint.types.packing import pack, unpack
 
 _STARTING = 60.0  # seconds between two steps: what registrations import is read
 
