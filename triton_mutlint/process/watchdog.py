@@ -36,10 +36,12 @@ def watched(seconds: float) -> Iterator[None]:
         return
     _listen()
     begun, around, (left, _) = time.monotonic(), _seconds, signal.getitimer(signal.ITIMER_REAL)
+    if left and left <= seconds:
+        yield  # the time of the block around it ends first, and that is told in here
+        return
     try:
-        if not left or seconds < left:  # else the block around it ends first
-            _seconds = seconds
-            signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
+        _seconds = seconds
+        signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
         yield
     finally:
         _seconds = around

@@ -15,7 +15,8 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from triton_mutlint.verify.ops.arguments import CallableOp, element_name, made, one_value, tensor_text, tensors_in
+from triton_mutlint.kernel_source.dtypes import canonical_dtype
+from triton_mutlint.verify.ops.arguments import CallableOp, made, one_value, tensor_text, tensors_in
 from triton_mutlint.verify.running.memory import Allocation, RunMemory
 from triton_mutlint.verify.running.runtime import watching
 from triton_mutlint.verify.wire import Case, OpJob, RunResult
@@ -98,7 +99,7 @@ def _gradients(results: Any, names: Sequence[str], memory: RunMemory, fill: int)
     found: list[tuple[Any, Any]] = []
     for i, result in enumerate(results if isinstance(results, tuple) else (results,)):
         if isinstance(result, torch.Tensor) and result.requires_grad and names:
-            text = tensor_text(element_name(str(result.dtype).removeprefix("torch.")), result.shape)
+            text = tensor_text(canonical_dtype(str(result.dtype)) or "", result.shape)
             name = names[min(i, len(names) - 1)].replace("[]", f"[{i}]")
             found.append((result, one_value(text, name, memory, None, fill)))
     return found
