@@ -35,19 +35,19 @@ _NATIVE = (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.
 
 @dataclass(frozen=True)
 class Lost:
-    """A task whose process died or did not answer in time: why, and the last lines that the process printed."""
+    """A task whose process died or did not answer in time: why, and the last lines that the process printed.
+
+    `last` is the last item that it gave.
+    """
 
     reason: str
     printed: tuple[str, ...] = ()
     is_late: bool = False
+    last: Any = None
 
 
 class _LostError(Exception):
-    """Nothing more is expected of a process."""
-
-    def __init__(self, reason: str, printed: tuple[str, ...] = (), *, is_late: bool = False) -> None:
-        super().__init__(reason)
-        self.lost = Lost(reason, printed, is_late)
+    """Nothing more is expected of a process; it holds what is `Lost`."""
 
 
 @dataclass
@@ -59,6 +59,7 @@ class _Worker(Generic[T]):
     seconds: float  # until the next answer is due
     deadline: float
     begun: bytes = b""  # of an answer
+    last: Any = None  # item that it gave
 
     def expect(self, seconds: float) -> None:
         self.seconds, self.deadline = seconds, time.monotonic() + seconds
@@ -67,12 +68,12 @@ class _Worker(Generic[T]):
         """What has arrived. Raises _LostError once nothing more will, or too much has."""
         data = os.read(self.pipe, _CHUNK)
         if not data:
-            raise _LostError(_how_it_ended(self.end(_DYING)), _printed(self.printed))
+            raise _LostError(Lost(_how_it_ended(self.end(_DYING)), _printed(self.printed)))
         *lines, self.begun = (self.begun + data).split(b"\n")
         for line in lines:
             yield json.loads(line)
         if len(self.begun) > _ANSWER:
-            raise _LostError("its answer has no end")
+            raise _LostError(Lost("its answer has no end"))
 
     def end(self, patience: float = 0.0) -> int | None:
         """End the process; how it ended, if it does so by itself within `patience` seconds."""
@@ -167,14 +168,14 @@ class Processes(Generic[T, Item]):
             return self._has_ended(worker)
         except _LostError as error:
             spoil()  # the next run may have better luck
-            self._pending.extend(self._lost(worker.task, error.lost))
+            self._pending.extend(self._lost(worker.task, replace(error.args[0], last=worker.last)))
             return True
 
     def _has_ended(self, worker: _Worker[T]) -> bool:
         """Raises _LostError where the process is lost."""
         if worker.deadline <= time.monotonic():
             worker.end()
-            raise _LostError(f"still running after {worker.seconds:g} s", is_late=True)
+            raise _LostError(Lost(f"still running after {worker.seconds:g} s", is_late=True))
         try:
             for word, answer in worker.answers():
                 if word == "done":
@@ -182,13 +183,14 @@ class Processes(Generic[T, Item]):
                     return True
                 if word == "error":
                     lines = str(answer).strip().splitlines()
-                    raise _LostError(f"its process raised {lines[-1] if lines else 'an exception'}",
-                                     tuple(lines if os.environ.get("TRITON_MUTLINT_DEBUG") else lines[-_SHOWN:-1]))
+                    shown = lines if os.environ.get("TRITON_MUTLINT_DEBUG") else lines[-_SHOWN:-1]
+                    raise _LostError(Lost(f"its process raised {lines[-1] if lines else 'an exception'}", tuple(shown)))
                 item = unpack(answer, self._kind)
                 worker.expect(self._seconds(item))
                 self._received(worker.task, item)
+                worker.last = item
         except (ValueError, TypeError, RecursionError) as error:
-            raise _LostError(f"its process answered what cannot be read ({error})") from error
+            raise _LostError(Lost(f"its process answered what cannot be read ({error})")) from error
         return False
 
     def _started(self, task: T) -> _Worker[T]:

@@ -51,10 +51,8 @@ class FoundOps:
     tell: Callable[[], None]
     reports: list[OpReport] = field(default_factory=list)
     unread: dict[int, str] = field(default_factory=dict)
-    at: OpStep | None = None
 
     def take(self, _: frozenset[int], step: OpStep) -> None:
-        self.at = step
         if step.count:
             self.tell()
         elif step.report is not None:
@@ -64,7 +62,7 @@ class FoundOps:
 
     def lose(self, _: frozenset[int], lost: Lost) -> Iterable[frozenset[int]]:
         """Give up the file that the process was at, and read the others again; or all, where it was at none."""
-        at, self.at = self.at, None
+        at: OpStep | None = lost.last
         if at is None or at.count or at.report is not None:
             self.unread.update(dict.fromkeys(range(len(self.sources)), f": {lost.reason}"))
             return

@@ -129,7 +129,7 @@ def outcome_of(subject: _Op, finished: Finished | None, device: str) -> Verified
     good = [r for r in eager if r.status == "ok"]
     arguments = tuple(_argument(argument, op, job, good) for argument in op.arguments)
     paths = tuple(_path(op, job.runs[r.run], r) for r in finished.results if job.runs[r.run] != EAGER)
-    disagreements = tuple(dict.fromkeys((*_disagreements(op, arguments, good), *_apart(op, paths))))
+    disagreements = tuple(dict.fromkeys((*_disagreements(op, arguments, good), *_apart(paths))))
     outcome = Outcome.FAILED if disagreements else Outcome.RAN if good else Outcome.NOT_RUN
     runs = [r if r.status != "ok" or not r.message else replace(r, status="error") for r in eager
             if r.status != "skipped"]
@@ -194,16 +194,14 @@ def _disagreements(op: OpReport, arguments: Sequence[ParameterOutcome],
                                "this is a defect of triton-mutlint: please report it", first)
 
 
-def _apart(op: OpReport, paths: Sequence[PathOutcome]) -> Iterator[Disagreement]:
+def _apart(paths: Sequence[PathOutcome]) -> Iterator[Disagreement]:
     """The paths on which torch gives something else than the op itself: one that is wrong alike is told once."""
-    for status in ("fake", ""):
-        found = [p for p in paths if p.status == "differs" and (p.name == FAKE) is bool(status)]
-        if found and status:
-            yield Disagreement("TML109", found[0].message, "let the fake function give what the op gives",
-                               found[0].given)
-        elif found:
-            names = ", ".join(dict.fromkeys(p.name for p in found))
-            yield Disagreement("", f"{names}: {found[0].message}", "", found[0].given)
+    found = [p for p in paths if p.status == "differs"]
+    for p in [p for p in found if p.name == FAKE][:1]:
+        yield Disagreement("TML109", p.message, "let the fake function give what the op gives", p.given)
+    others = [p for p in found if p.name != FAKE]
+    for p in others[:1]:
+        yield Disagreement("", f"{', '.join(dict.fromkeys(p.name for p in others))}: {p.message}", "", p.given)
 
 
 def _path(op: OpReport, path: str, result: RunResult) -> PathOutcome:

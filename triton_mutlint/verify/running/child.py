@@ -21,6 +21,8 @@ from triton_mutlint.verify.wire import Begun, Finished, RefusedError, RunResult,
 
 _LOADING = 60.0  # seconds
 _NO_OP = re.compile(r"'InterpreterBuilder' object has no attribute '(?:create_|get_)?(\w+)'")
+_UNSUPPORTED = {"inline_asm not supported": "inline asm", "extern_elementwise not supported": "an extern function",
+                "_semantic` argument must be provided": "a builtin of the target"}  # by what the interpreter says
 _FIRST = 300  # characters of a message that are kept
 
 
@@ -99,12 +101,8 @@ def _reason_of(error: BaseException, settings: Settings) -> tuple[str, str]:
     chain = list(_chain(error))
     text = " ".join(str(e) for e in chain)
     missing = _NO_OP.search(text)
-    if "inline_asm not supported" in text:
-        return "unsupported", "inline asm: the interpreter cannot run it (--device cuda can)"
-    if "extern_elementwise not supported" in text:
-        return "unsupported", "an extern function: the interpreter cannot run it (--device cuda can)"
-    if "_semantic` argument must be provided" in text:
-        return "unsupported", "a builtin of the target: the interpreter cannot run it (--device cuda can)"
+    if what := next((what for said, what in _UNSUPPORTED.items() if said in text), ""):
+        return "unsupported", f"{what}: the interpreter cannot run it (--device cuda can)"
     if missing:
         return "unsupported", f"the interpreter of this Triton has no `{missing[1]}` (--device cuda can run it)"
     if "out of memory" in text.lower() or any(isinstance(e, MemoryError) for e in chain):

@@ -103,7 +103,6 @@ class _State:
     """How far a job has come."""
 
     results: list[RunResult] = field(default_factory=list)
-    running: Begun | None = None
     lost: int = 0
 
 
@@ -120,27 +119,24 @@ class _Server:
         return told
 
     def received(self, task: _Task, told: _Told) -> None:
-        state = self._states[task[0]]
-        if isinstance(told, Begun):
-            state.running = told
-        elif isinstance(told, RunResult):
-            state.results.append(told)
-        else:
+        if isinstance(told, RunResult):
+            self._states[task[0]].results.append(told)
+        elif isinstance(told, Finished):
             self._end(task[0], told)
 
     def lost(self, task: _Task, loss: Lost) -> Iterable[_Task]:
         """The runs that are left go on in another process, once."""
-        number, wanted = task
+        (number, wanted), last = task, loss.last
         state = self._states[number]
         state.lost += 1
-        if state.running is None:
+        if last is None and not state.results:
             self._end(number, Finished(refused=f"loading it for a run failed: {loss.reason}"))
             return ()
-        if state.running.run not in {result.run for result in state.results}:
-            why = ("timeout", f"still running after {state.running.seconds:g} s, and did not stop")
+        if isinstance(last, Begun):
+            why = ("timeout", f"still running after {last.seconds:g} s, and did not stop")
             why = why if loss.is_late else ("fault", loss.reason.partition(":")[0])
-            state.results.append(RunResult(state.running.run, *why))
-        left = tuple(run for run in wanted if run > state.running.run)
+            state.results.append(RunResult(last.run, *why))
+        left = tuple(run for run in wanted if last is None or run > last.run)
         if left and state.lost < self._jobs[number].most_lost:
             return [(number, left)]
         self._end(number, Finished(given_up=len(left)))
