@@ -91,10 +91,12 @@ class _Worker(Generic[T]):
         return None
 
     def close(self) -> None:
+        self.end()
         os.close(self.pipe)
         os.close(self.printed)
 
 
+@dataclass(eq=False)
 class Processes(Generic[T, Item]):
     """Runs `work(task)` for each of `tasks`, each in a process forked from this one, `jobs` of them at a time.
 
@@ -109,15 +111,21 @@ class Processes(Generic[T, Item]):
     with the block.
     """
 
-    def __init__(self, tasks: Iterable[T], jobs: int, kind: Any, work: Callable[[T], Iterator[Item]],
-                 seconds: Callable[[Item | None], float], received: Callable[[T, Item], None],
-                 lost: Callable[[T, Lost], Iterable[T]], bound: Callable[[Iterable[int]], None] | None = None,
-                 keep: Iterable[int] = (), done: Callable[[T, Inputs | None], None] = lambda task, noted: None) -> None:
-        self._pending, self._jobs, self._kind, self._work = list(reversed(list(tasks))), jobs, kind, work
-        self._seconds, self._received, self._lost = seconds, received, lost
-        self._bound, self._keep, self._done = bound, frozenset(keep), done
+    tasks: Iterable[T]
+    jobs: int
+    kind: Any
+    work: Callable[[T], Iterator[Item]]
+    seconds: Callable[[Item | None], float]
+    received: Callable[[T, Item], None]
+    lost: Callable[[T, Lost], Iterable[T]]
+    bound: Callable[[Iterable[int]], None] | None = None
+    keep: Iterable[int] = ()
+    done: Callable[[T, Inputs | None], None] = lambda task, noted: None
+
+    def __post_init__(self) -> None:
+        self._pending = [*self.tasks][::-1]
         self._workers: list[_Worker[T]] = []
-        self._are_apart = jobs > 0 and CAN_FORK
+        self._are_apart = self.jobs > 0 and CAN_FORK
 
     def run(self) -> None:
         with self:
@@ -133,7 +141,6 @@ class Processes(Generic[T, Item]):
         if self._are_apart:
             gc.unfreeze()
         for worker in self._workers:
-            worker.end()
             worker.close()
 
     def finish(self) -> None:
@@ -141,8 +148,8 @@ class Processes(Generic[T, Item]):
         while self._pending and not self._are_apart:
             task = self._pending.pop()
             with apart() as noted:
-                for item in self._work(task):
-                    self._received(task, item)
+                for item in self.work(task):
+                    self.received(task, item)
             self._end(task, noted)
         for worker in self._workers:
             worker.expect(worker.seconds)
@@ -151,16 +158,15 @@ class Processes(Generic[T, Item]):
             for worker in _ready(self._workers):
                 if self._take(worker):
                     self._workers.remove(worker)
-                    worker.end()
                     worker.close()
 
     def _begin(self) -> None:
-        while self._pending and len(self._workers) < self._jobs:
+        while self._pending and len(self._workers) < self.jobs:
             self._workers.append(self._started(self._pending.pop()))
 
     def _end(self, task: T, noted: Inputs | None) -> None:
         take_in(noted)
-        self._done(task, noted)
+        self.done(task, noted)
 
     def _take(self, worker: _Worker[T]) -> bool:
         """Take what a process has answered; whether nothing more will come."""
@@ -168,13 +174,12 @@ class Processes(Generic[T, Item]):
             return self._has_ended(worker)
         except _LostError as error:
             spoil()  # the next run may have better luck
-            self._pending.extend(self._lost(worker.task, replace(error.args[0], last=worker.last)))
+            self._pending.extend(self.lost(worker.task, replace(error.args[0], last=worker.last)))
             return True
 
     def _has_ended(self, worker: _Worker[T]) -> bool:
         """Raises _LostError where the process is lost."""
         if worker.deadline <= time.monotonic():
-            worker.end()
             raise _LostError(Lost(f"still running after {worker.seconds:g} s", is_late=True))
         try:
             for word, answer in worker.answers():
@@ -185,9 +190,9 @@ class Processes(Generic[T, Item]):
                     lines = str(answer).strip().splitlines()
                     shown = lines if os.environ.get("TRITON_MUTLINT_DEBUG") else lines[-_SHOWN:-1]
                     raise _LostError(Lost(f"its process raised {lines[-1] if lines else 'an exception'}", tuple(shown)))
-                item = unpack(answer, self._kind)
-                worker.expect(self._seconds(item))
-                self._received(worker.task, item)
+                item = unpack(answer, self.kind)
+                worker.expect(self.seconds(item))
+                self.received(worker.task, item)
                 worker.last = item
         except (ValueError, TypeError, RecursionError) as error:
             raise _LostError(Lost(f"its process answered what cannot be read ({error})")) from error
@@ -206,15 +211,15 @@ class Processes(Generic[T, Item]):
         if pid == 0:
             try:
                 capture.print_into(printed)
-                if self._bound is not None:
-                    self._bound({theirs, printed, *self._keep})
+                if self.bound is not None:
+                    self.bound({theirs, printed, *self.keep})
                 else:
                     os.close(ours)
-                _answer(task, self._work, theirs)
+                _answer(task, self.work, theirs)
             finally:
                 os._exit(1)
         os.close(theirs)
-        seconds = self._seconds(None)
+        seconds = self.seconds(None)
         return _Worker(task, pid, ours, printed, seconds, time.monotonic() + seconds)
 
 
@@ -271,6 +276,5 @@ def _answer(task: T, work: Callable[[T], Iterator[Item]], pipe: int) -> NoReturn
 
 
 def _send(pipe: int, word: str, answer: str) -> None:
-    data = memoryview(json.dumps([word, answer]).encode() + b"\n")
-    while data:
-        data = data[os.write(pipe, data):]
+    with open(pipe, "wb", closefd=False) as out:
+        out.write(json.dumps([word, answer]).encode() + b"\n")

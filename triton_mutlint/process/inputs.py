@@ -91,30 +91,30 @@ _current: Inputs | None = None
 @contextlib.contextmanager
 def recording() -> Iterator[Inputs]:
     """Notes everything that is read in the block, in this process, into the inputs given."""
-    global _current
-    outer, _current = _current, Inputs()
     environs: list[Any] = [os.environ, *filter(None, [getattr(os, "environb", None)])]
     kind = type(os.environ)
-    noting = _noting(kind if outer is None else kind.__bases__[0])
+    noting = _noting(kind if _current is None else kind.__bases__[0])
     try:
         for environ in environs:
             environ.__class__ = noting
-        yield _current
+        with _into(inputs := Inputs()):
+            yield inputs
     finally:
         for environ in environs:
             environ.__class__ = kind
-        _current = outer
+
+
+def apart() -> contextlib.AbstractContextManager[Inputs | None]:
+    """Gives what the block alone reads, for another process to take in; None if nothing is noted."""
+    return _into(None if _current is None else Inputs(environment=_current.environment))
 
 
 @contextlib.contextmanager
-def apart() -> Iterator[Inputs | None]:
-    """Gives what the block alone reads, for another process to take in; None if nothing is noted."""
+def _into(inputs: Inputs | None) -> Iterator[Inputs | None]:
     global _current
-    outer = _current
-    if outer is not None:
-        _current = Inputs(environment=outer.environment)
+    outer, _current = _current, inputs
     try:
-        yield _current
+        yield inputs
     finally:
         _current = outer
 

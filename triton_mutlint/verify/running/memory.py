@@ -243,6 +243,11 @@ class RunMemory:
     def __iter__(self) -> Iterator[Allocation]:
         return iter(self.regions)
 
+    def owner(self, tensor: torch.Tensor) -> Allocation | None:
+        """The region whose storage a tensor has."""
+        place = tensor.untyped_storage().data_ptr()
+        return next((r for r in self.regions if r.raw.untyped_storage().data_ptr() == place), None)
+
     def inside(self, addresses: numpy.ndarray[Any, Any], size: int) -> numpy.ndarray[Any, Any]:
         """Which accesses of `size` bytes lie within a region."""
         flat = addresses.astype(numpy.uint64, copy=False)

@@ -13,8 +13,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import BinaryIO
 
 from triton_mutlint.basics import UsageError
@@ -98,20 +99,13 @@ def _bound(keep: Iterable[int]) -> None:
     confine(keep, memory=None)
 
 
-@dataclass
-class _State:
-    """How far a job has come."""
-
-    results: list[RunResult] = field(default_factory=list)
-    lost: int = 0
-
-
 class _Server:
     """Collects what the processes tell, and passes on what each job gave in the end."""
 
     def __init__(self, jobs: Sequence[Work], out: BinaryIO) -> None:
         self._jobs, self._out = jobs, out
-        self._states = [_State() for _ in jobs]
+        self._results: list[list[RunResult]] = [[] for _ in jobs]
+        self._lost = Counter[int]()
 
     def work(self, task: _Task) -> Iterator[_Told]:
         """In a forked process."""
@@ -120,30 +114,29 @@ class _Server:
 
     def received(self, task: _Task, told: _Told) -> None:
         if isinstance(told, RunResult):
-            self._states[task[0]].results.append(told)
+            self._results[task[0]].append(told)
         elif isinstance(told, Finished):
             self._end(task[0], told)
 
     def lost(self, task: _Task, loss: Lost) -> Iterable[_Task]:
         """The runs that are left go on in another process, once."""
         (number, wanted), last = task, loss.last
-        state = self._states[number]
-        state.lost += 1
-        if last is None and not state.results:
+        self._lost[number] += 1
+        if last is None and not self._results[number]:
             self._end(number, Finished(refused=f"loading it for a run failed: {loss.reason}"))
             return ()
         if isinstance(last, Begun):
             why = ("timeout", f"still running after {last.seconds:g} s, and did not stop")
             why = why if loss.is_late else ("fault", loss.reason.partition(":")[0])
-            state.results.append(RunResult(last.run, *why))
+            self._results[number].append(RunResult(last.run, *why))
         left = tuple(run for run in wanted if last is None or run > last.run)
-        if left and state.lost < self._jobs[number].most_lost:
+        if left and self._lost[number] < self._jobs[number].most_lost:
             return [(number, left)]
         self._end(number, Finished(given_up=len(left)))
         return ()
 
     def _end(self, number: int, finished: Finished) -> None:
-        results = sorted(self._states[number].results, key=lambda result: result.run)
+        results = sorted(self._results[number], key=lambda result: result.run)
         pickle.dump((number, replace(finished, results=tuple(results))), self._out)
         self._out.flush()
 
