@@ -40,7 +40,7 @@ from triton_mutlint.verify.model import (
 from triton_mutlint.verify.ops.subjects import importable, named, subject_of
 from triton_mutlint.verify.running.server import run_jobs
 from triton_mutlint.verify.verifying import agreed, held, require, said_of
-from triton_mutlint.verify.wire import EAGER, FAKE, ONNX, Finished, ModelJob, OpJob, RunResult, Settings
+from triton_mutlint.verify.wire import EAGER, EXHAUSTED, FAKE, ONNX, Finished, ModelJob, OpJob, RunResult, Settings
 
 _Op = Subject[OpReport, OpJob]
 _NO_FAKE = re.compile(r"no fake impl|UnsupportedOperator|no meta", re.IGNORECASE)
@@ -132,7 +132,7 @@ def outcome_of(subject: _Op, finished: Finished | None, device: str) -> Verified
     disagreements = tuple(dict.fromkeys((*_disagreements(op, arguments, good), *_apart(paths))))
     outcome = Outcome.FAILED if disagreements else Outcome.RAN if good else Outcome.NOT_RUN
     runs = [r if r.status != "ok" or not r.message else replace(r, status="error") for r in eager
-            if r.status != "skipped"]
+            if r.status != EXHAUSTED]
     return Verified(op.name, op.location, outcome, device, arguments if good else (), len(eager),
                     **said_of(finished, runs, good), disagreements=disagreements, paths=paths, kind="op")
 

@@ -27,12 +27,12 @@ _FIRST = 300  # characters of a message that are kept
 
 
 def work(job: Work, wanted: Sequence[int]) -> Iterator[Begun | RunResult | Finished]:
-    """Make the runs numbered `wanted`, telling of each as it begins and ends, and how many were left out."""
+    """Make the runs numbered `wanted`, telling of each as it begins and ends."""
     silence()
     _limit_memory(job.settings)
     try:
         with watched(max(_LOADING, job.settings.timeout)):
-            run: Callable[[int], RunResult | None] = importlib.import_module(job.worker).loaded(job)
+            run: Callable[[int], RunResult] = importlib.import_module(job.worker).loaded(job)
     except TooLongError:
         yield Finished(refused="loading it took too long")
         return
@@ -40,17 +40,13 @@ def work(job: Work, wanted: Sequence[int]) -> Iterator[Begun | RunResult | Finis
         told = str(error) if isinstance(error, RefusedError) else f"{type(error).__name__}: {_line(error)}"
         yield Finished(refused=told)
         return
-    left_out = 0
     for number in wanted:
         yield Begun(number, job.seconds(number))
         result = run(number)
-        if result is None:
-            left_out += 1
-            continue
         yield result
         if result.status == "fault":  # a GPU answers nothing more in this process
             os._exit(1)
-    yield Finished(given_up=left_out)
+    yield Finished()
 
 
 def silence() -> None:

@@ -17,21 +17,21 @@ from triton_mutlint.verify.running.arguments import RunArguments
 from triton_mutlint.verify.running.child import arena, attempted
 from triton_mutlint.verify.running.memory import DIMENSIONS, RunMemory, difference
 from triton_mutlint.verify.running.runtime import watching
-from triton_mutlint.verify.wire import STRAY, Difference, Job, RefusedError, RunCase, RunResult
+from triton_mutlint.verify.wire import LEFT_OUT, STRAY, Difference, Job, RefusedError, RunCase, RunResult
 
 _TOLERANCE = 1e-5  # of kernels on clones against those in place
 
 
-def loaded(job: Job) -> Callable[[int], RunResult | None]:
-    """What makes a run of the kernel; None where runs like it took too long. Raises RefusedError."""
+def loaded(job: Job) -> Callable[[int], RunResult]:
+    """What makes a run of the kernel, unless runs like it took too long. Raises RefusedError."""
     kernel, types = _loaded(job)
     late: list[RunCase] = []
 
-    def run(number: int) -> RunResult | None:
+    def run(number: int) -> RunResult:
         case = job.runs[number]
         smaller = [other for other in late if DIMENSIONS[other.size] <= DIMENSIONS[case.size]]
         if len(smaller) > 1 or any(other.fill == case.fill for other in smaller):
-            return None  # no larger ones with these values, or twice with any
+            return RunResult(number, *LEFT_OUT)  # no larger ones with these values, or twice with any
         result = attempted(job.settings, number, job.settings.timeout,
                            partial(_run, job, number, kernel, types[case.variant]))
         late.extend([case] * (result.status == "timeout"))

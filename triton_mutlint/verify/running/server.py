@@ -22,7 +22,7 @@ from triton_mutlint.basics import UsageError
 from triton_mutlint.config.request import Progress, silent
 from triton_mutlint.process.confined import confine
 from triton_mutlint.process.forked import Lost, Processes
-from triton_mutlint.verify.wire import Begun, Finished, RunResult, Work
+from triton_mutlint.verify.wire import LEFT_OUT, Begun, Finished, RunResult, Work
 
 _GRACE = 3.0  # seconds after the limit before a process that does not stop by itself is ended
 _LOADING = 75.0  # seconds until the first run begins, and between two runs
@@ -132,7 +132,8 @@ class _Server:
         left = tuple(run for run in wanted if last is None or run > last.run)
         if left and self._lost[number] < self._jobs[number].most_lost:
             return [(number, left)]
-        self._end(number, Finished(given_up=len(left)))
+        self._results[number] += [RunResult(run, *LEFT_OUT) for run in left]
+        self._end(number, Finished())
         return ()
 
     def _end(self, number: int, finished: Finished) -> None:
