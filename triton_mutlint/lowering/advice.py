@@ -101,14 +101,14 @@ _ADDRESS = re.compile(r" (?:object )?at 0x[0-9a-f]+")  # differs from run to run
 
 def failure(error: BaseException, kernel: Kernel, printed: str, args: Mapping[str, ArgType]) -> Failure:
     """What to report for `error`, raised while lowering `kernel` with `args`; `printed` is MLIR's own output."""
-    innermost = _innermost(error)
     message = said(error, printed)
-    location = _own_location(error) or _location(innermost) or kernel.location
+    location = _place(error) or kernel.location
     missing = _missing_value(kernel.name, _chain(error), location)
     if missing is not None:
         return missing
     node, line = _kernel_node(error)
-    vain = no_argument_helps(kernel, message, node, line, type(innermost).__name__ == "UnsupportedLanguageConstruct")
+    kind = type(_raised(error)[0]).__name__
+    vain = no_argument_helps(kernel, message, node, line, kind == "UnsupportedLanguageConstruct")
     hint = other_arguments(kernel, message, line, args) if vain is None else vain
     return Failure(Stage.LOWER, message, location, _cautious(hint), lacks="" if vain else "arguments", line=line or 0)
 
@@ -116,17 +116,14 @@ def failure(error: BaseException, kernel: Kernel, printed: str, args: Mapping[st
 def _missing_value(kernel: str, errors: Iterable[BaseException], location: Location) -> Failure | None:
     """A failure to load, if lowering `kernel` ended for want of a value; `errors` from outermost to cause."""
     for error in errors:
-        if isinstance(error, (MissingValueError, UndecidedError)):
-            return _lacking(kernel, error.value.mutlint_root, error.value.mutlint_reason, location)
         shown = _MISSING.search(str(error))
-        if shown:
-            return _lacking(kernel, shown[1], "could not be had", location)
+        name, reason = shown[1] if shown else "", "could not be had"
+        if isinstance(error, (MissingValueError, UndecidedError)):
+            name, reason = error.value.mutlint_root, error.value.mutlint_reason
+        if name:
+            return Failure(Stage.LOAD, f"kernel {kernel} needs `{name}`, which {reason}", location,
+                           f"give `{name}` in the spec under `globals:`", lacks="globals")
     return None
-
-
-def _lacking(kernel: str, name: str, reason: str, location: Location) -> Failure:
-    hint = f"give `{name}` in the spec under `globals:`"
-    return Failure(Stage.LOAD, f"kernel {kernel} needs `{name}`, which {reason}", location, hint, lacks="globals")
 
 
 def _cautious(hint: str) -> str:
@@ -146,27 +143,23 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         current = current.__cause__ or current.__context__
 
 
-def _innermost(error: BaseException) -> BaseException:
-    """The CompilationError nearest to the cause: a helper's, when a helper failed."""
+def _raised(error: BaseException) -> list[BaseException]:
+    """The CompilationErrors, the one nearest to the cause first: a helper's, when a helper failed."""
     kind = triton_api.compilation_error()
-    found = [e for e in _chain(error) if isinstance(e, kind)]
-    return found[-1] if found else error
+    found: list[BaseException] = [e for e in _chain(error) if isinstance(e, kind)]
+    return found[::-1] or [error]
 
 
-def _own_location(error: BaseException) -> Location | None:
-    """The innermost place that is not in Triton's own library (`tl.cdiv`, `tl.softmax` are jit functions too)."""
+def _place(error: BaseException) -> Location | None:
+    """The innermost place, if any not in Triton's own library (`tl.cdiv`, `tl.softmax` are jit functions too)."""
     library = str(Path(str(sys.modules["triton"].__file__)).parent) + os.sep
-    kind = triton_api.compilation_error()
-    for found in reversed([e for e in _chain(error) if isinstance(e, kind)]):
-        location = _location(found)
-        if location is not None and not location.file.startswith(library):
-            return location
-    return None
+    places = [place for raised in _raised(error) if (place := _location(raised)) is not None]
+    return next((place for place in places if not place.file.startswith(library)), next(iter(places), None))
 
 
 def said(error: BaseException, printed: str) -> str:
     """What Triton says is wrong; `printed` is MLIR's own output."""
-    error = _innermost(error)
+    error = _raised(error)[0]
     own = str(getattr(error, "error_message", None) or "").strip()
     if type(error).__name__ == "CompileTimeAssertionFailure":  # the autotuner skips a config that raises it
         own = f"static_assert failed: {own}" if own else "static_assert failed"

@@ -211,10 +211,9 @@ class Processes(Generic[T, Item]):
         if pid == 0:
             try:
                 capture.print_into(printed)
+                os.close(ours)
                 if self.bound is not None:
                     self.bound({theirs, printed, *self.keep})
-                else:
-                    os.close(ours)
                 _answer(task, self.work, theirs)
             finally:
                 os._exit(1)

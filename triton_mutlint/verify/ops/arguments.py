@@ -208,10 +208,7 @@ def tensor_text(element: str, sizes: Sequence[int], strides: Sequence[int] = ())
 
 
 def _resized(text: str, old: int, new: int) -> str:
-    def resized(match: re.Match[str]) -> str:
-        return tensor_text(match[1], [new if size == old else size for size in _integers(match[2])])
-
-    return _TENSOR.sub(resized, text)
+    return _TENSOR.sub(lambda m: tensor_text(m[1], [new if n == old else n for n in _integers(m[2])]), text)
 
 
 def _strided(text: str) -> str:

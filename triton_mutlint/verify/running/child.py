@@ -14,7 +14,6 @@ from pathlib import Path
 import click
 import torch
 
-from triton_mutlint.process.confined import is_confined
 from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.verify.running.memory import Arena
 from triton_mutlint.verify.wire import Begun, Finished, RefusedError, RunResult, Settings, Work
@@ -28,7 +27,6 @@ _FIRST = 300  # characters of a message that are kept
 
 def work(job: Work, wanted: Sequence[int]) -> Iterator[Begun | RunResult | Finished]:
     """Make the runs numbered `wanted`, telling of each as it begins and ends."""
-    silence()
     _limit_memory(job.settings)
     try:
         with watched(max(_LOADING, job.settings.timeout)):
@@ -49,20 +47,7 @@ def work(job: Work, wanted: Sequence[int]) -> Iterator[Begun | RunResult | Finis
     yield Finished()
 
 
-def silence() -> None:
-    """Kernels print; nobody asked. Called before the process is confined, if it is to be."""
-    if is_confined():
-        return
-    null = os.open(os.devnull, os.O_RDWR)
-    for number in (1, 2):
-        os.dup2(null, number)
-    os.close(null)
-
-
-@lru_cache(maxsize=1)
-def arena() -> Arena:
-    """Where all tensors of kernels lie, on a CPU."""
-    return Arena()
+arena = lru_cache(maxsize=1)(Arena)  # where all tensors of kernels lie, on a CPU
 
 
 def _limit_memory(settings: Settings) -> None:

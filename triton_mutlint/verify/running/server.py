@@ -16,6 +16,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import BinaryIO
 
 from triton_mutlint.basics import UsageError
@@ -90,13 +91,17 @@ def main() -> None:
     tasks: list[_Task] = [(number, tuple(range(len(job.runs)))) for number, job in enumerate(jobs)]
     Processes(tasks, min(settings.jobs, len(jobs)), _Told, server.work,
               lambda told: _GRACE + (told.seconds if isinstance(told, Begun) else max(_LOADING, settings.timeout)),
-              server.received, server.lost, _bound if settings.confined else None).run()
+              server.received, server.lost, partial(_bound, settings.confined)).run()
 
 
-def _bound(keep: Iterable[int]) -> None:
-    """How the processes are confined; each limits its memory itself, which reserves more addresses than it uses."""
-    importlib.import_module(_CHILD).silence()
-    confine(keep, memory=None)
+def _bound(is_confined: bool, keep: Iterable[int]) -> None:
+    """Kernels print, and nobody asked. A process limits its memory itself: it reserves more addresses than it uses."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for number in (1, 2):
+        os.dup2(null, number)
+    os.close(null)
+    if is_confined:
+        confine(keep, memory=None)
 
 
 class _Server:
