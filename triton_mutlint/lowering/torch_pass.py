@@ -102,7 +102,8 @@ def torch_dtypes() -> Mapping[str | None, Any]:
     """The types of elements that this torch has, by Triton's names."""
     import torch
 
-    return {canonical_dtype(str(d)): d for d in vars(torch).values() if isinstance(d, torch.dtype)}
+    found = {canonical_dtype(str(d)): d for d in vars(torch).values() if isinstance(d, torch.dtype)}
+    return {**found, "i1": torch.bool}  # it has an int1, which can do nothing
 
 
 def ask(kernel: Kernel, variant: Variant, target: Target) -> TorchAnswer | None:
