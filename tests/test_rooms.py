@@ -21,7 +21,7 @@ PACKAGE = ROOT / "triton_mutlint"
 ROOMS = ("ground", "types", "process", "config", "ttir", "source", "kernel_source", "spec", "lowering", "signature",
          "analysis", "compiled", "host", "contracts", "rules", "cache", "run", "fixes", "report", "recording", "record",
          "verify", "cli", "top")
-GROUND = ("basics", "version", "triton_names")  # modules beside the rooms that all of them may use
+GROUND = ("basics", "packing", "version", "triton_names")  # modules beside the rooms that all of them may use
 APART = ("standing_in",)  # what stands in for torch's helpers: it is read, never imported
 MOST_LINES, MOST_FILES = 300, 20
 

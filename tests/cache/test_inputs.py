@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from triton_mutlint.packing import pack, unpack
 from triton_mutlint.process import inputs, stamps
 from triton_mutlint.process.inputs import (
     Inputs,
@@ -21,7 +22,6 @@ from triton_mutlint.process.inputs import (
     take_in,
 )
 from triton_mutlint.process.stamps import Stamp, found_at, still
-from triton_mutlint.types.packing import pack, unpack
 
 
 def age(path: Path) -> None:

@@ -62,12 +62,11 @@ def test_an_error_about_a_class_or_module_of_triton_says_which_versions_have_it(
     assert names.hint_of("AttributeError: 'Thing' object has no attribute 'load'") is None
 
 
-@pytest.mark.parametrize(("refused", "wanted"), [("_builder", "3.4 or newer"), ("_semantic", "3.3")])
-def test_an_extern_function_for_another_triton_is_told(refused: str, wanted: str) -> None:
+@pytest.mark.parametrize("refused", ["_builder", "_semantic"])
+def test_an_extern_function_for_another_triton_is_told(refused: str) -> None:
     message = f"twice() got an unexpected keyword argument '{refused}'"
     told = no_argument_helps(SimpleNamespace(name="kernel"), message, None, None)
-    assert told is not None
-    assert told.startswith(f"analyse it with Triton {wanted}")
+    assert told == "analyse it with the Triton version that it is written for"
 
 
 def test_the_table_is_true_of_the_installed_triton() -> None:

@@ -153,7 +153,7 @@ def test_an_assertion_without_a_message_shows_its_condition(tmp_path: Path) -> N
             d.store([0, 0], tl.zeros([16, 16], tl.float16))
     """, tmp_path, "version: 1\nkernels: {kernel: {args: {d: 'tensordesc<fp16[64, 64]>'}}}\n")
     if not triton_api.has_descriptor_types():
-        assert "Triton 3.4 or newer" in failure.hint
+        assert "Triton 3.5 or newer" in failure.hint
         return
     said = "expected value shape" if triton_api.version() >= (3, 8) else "does not hold: assert "
     assert said in failure.message
@@ -210,7 +210,7 @@ def test_what_an_old_triton_does_not_compile_is_not_only_a_matter_of_arguments(t
         return
     hint = failure_of(body, tmp_path).hint
     assert hint.startswith("give other arguments")
-    assert hint.endswith("or analyse it with Triton 3.4 or newer, which compiles more of Python")
+    assert hint.endswith("or analyse it with Triton 3.5 or newer, which compiles more of Python")
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ from functools import cache
 from triton_mutlint.cache.runs import identity
 from triton_mutlint.cache.store import Store
 from triton_mutlint.config.request import Request
+from triton_mutlint.packing import pack, unpack
 from triton_mutlint.process.inputs import Inputs, Noted, current, take_in
 from triton_mutlint.process.stamps import digest_of, found_at, still
 from triton_mutlint.types import FileResult, SourceFile
-from triton_mutlint.types.packing import pack, unpack
 
 _KIND = "files"
 
@@ -48,11 +48,7 @@ class FileCache:
 
     def find(self, source: SourceFile) -> Callable[[], FileResult] | None:
         """What gives the result that holds of a file, if one does: there is time for that while others are analysed."""
-        data = self._store.get(_KIND, self._name(source))
-        try:
-            entry: _Entry | None = None if data is None else unpack(data, _Entry)
-        except ValueError:
-            entry = None  # another version's, or nobody's
+        entry = self._store.find(_KIND, self._name(source), _Entry)
         if entry is None or (entry.text, entry.spec) != (_digest(source), self._spec_of(source)):
             return None
         noted = entry.noted.now(self._still, self._found_at)
@@ -67,10 +63,9 @@ class FileCache:
         inputs, source = current(), result.source
         if inputs is None or inputs.torn or noted.torn or noted.spoiled:
             return
-        files = {name: stamp for name, stamp in noted.files.items() if name != str(source.path)}
-        self._store.put(_KIND, self._name(source), pack(_Entry(
-            _digest(source), self._spec_of(source), Noted(files, noted.looks, noted.variables), self._shown_of(files),
-            pack(result.detached()))).encode())
+        beside = noted.without(str(source.path))
+        self._store.keep(_KIND, self._name(source), _Entry(
+            _digest(source), self._spec_of(source), beside, self._shown_of(beside.files), pack(result.detached())))
 
     def trim(self) -> None:
         """Keep the store within its limit."""

@@ -6,7 +6,6 @@ its files say which one it is.
 
 from __future__ import annotations
 
-import json
 import os
 import resource
 import sys
@@ -16,13 +15,12 @@ from functools import lru_cache
 from glob import glob
 from importlib.machinery import PathFinder
 from pathlib import Path
-from typing import Any
 
 from triton_mutlint.basics import DEVICE_NODES
 from triton_mutlint.cache.store import Store
 from triton_mutlint.config.request import Request
 from triton_mutlint.process.inputs import Inputs, Noted, environment
-from triton_mutlint.process.stamps import Stamp, digest_of
+from triton_mutlint.process.stamps import digest_of
 from triton_mutlint.version import __version__
 
 # Those that decide how kernels are lowered; a few are named so that a change of them alone is seen.
@@ -81,7 +79,6 @@ def _gpu() -> Iterator[str]:
 
 
 _KIND = "runs"
-_FORM = 2
 
 
 @dataclass(frozen=True)
@@ -92,6 +89,12 @@ class KeptRun:
     failed: bool
 
 
+@dataclass(frozen=True)
+class _Entry:
+    run: KeptRun
+    noted: Noted
+
+
 class Runs:
     """Kept runs of one store: where nothing that a run read has changed, what it wrote is written again."""
 
@@ -100,33 +103,18 @@ class Runs:
 
     def find(self, name: str) -> KeptRun | None:
         """The run kept under `name` if it would come out the same today."""
-        data = self._store.get(_KIND, name)
-        if data is None:
+        entry = self._store.find(_KIND, name, _Entry)
+        today = entry.noted.now() if entry is not None else None
+        if entry is None or today is None:
             return None
-        entry: dict[str, Any] = json.loads(data)
-        if entry["form"] != _FORM:
-            return None
-        noted = Noted({path: Stamp(digest, tuple(signature)) for path, (digest, signature) in entry["files"].items()},
-                      {(folder, name): found for folder, name, found in entry["looks"]}, entry["variables"])
-        today = noted.now()
-        if today is None:
-            return None
-        run = KeptRun(tuple(entry["outputs"]), entry["failed"])
-        if today != noted:  # nothing that matters has changed
-            self._put(name, run, today)
-        return run
+        if today != entry.noted:  # nothing that matters has changed
+            self._store.keep(_KIND, name, _Entry(entry.run, today))
+        return entry.run
 
     def keep(self, name: str, run: KeptRun, inputs: Inputs) -> None:
         """Keep what a run gave, with what it read; not where that changed while it was read."""
         if not inputs.torn and not inputs.spoiled:
-            self._put(name, run, inputs)
-
-    def _put(self, name: str, run: KeptRun, noted: Noted) -> None:
-        self._store.put(_KIND, name, json.dumps({
-            "form": _FORM, "outputs": run.outputs, "failed": run.failed, "variables": noted.variables,
-            "files": {path: [stamp.digest, stamp.signature] for path, stamp in noted.files.items()},
-            "looks": [[*look, found] for look, found in noted.looks.items()],
-        }).encode())
+            self._store.keep(_KIND, name, _Entry(run, inputs.without()))
 
 
 def name_of(request: Request, looks: Sequence[object]) -> str:

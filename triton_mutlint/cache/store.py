@@ -8,8 +8,12 @@ import stat
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
+from typing import TypeVar
 
+from triton_mutlint.packing import pack, unpack
 from triton_mutlint.process.writing import replace_file
+
+T = TypeVar("T")
 
 LIMIT = 256 << 20  # bytes of all entries together
 _MAGIC = b"triton-mutlint cache 1\n"
@@ -58,6 +62,19 @@ class Store:
         except OSError as error:
             self.problem = f"{error.strerror or error}"
         self._grown = True
+
+    def find(self, kind: str, name: str, type_: type[T]) -> T | None:
+        """What was kept under a name, of this type; None for anything else."""
+        data = self.get(kind, name)
+        try:
+            found: T | None = None if data is None else unpack(data, type_)
+            return found
+        except ValueError:
+            return None  # another version's, or nobody's
+
+    def keep(self, kind: str, name: str, value: object) -> None:
+        """Keep a value of frozen types (packing.py)."""
+        self.put(kind, name, pack(value).encode())
 
     def trim(self) -> None:
         """Drop what was used least recently until the limit holds."""

@@ -6,7 +6,6 @@ Triton notes of it in `NAME.json`.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 from collections.abc import Iterator
@@ -14,14 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from triton_mutlint.compiled.model import STAGES, CompiledKernel, options_of, target_of
-from triton_mutlint.process.stamps import refuse_irregular
+from triton_mutlint.process.stamps import content_of, refuse_irregular
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.types import Failure, Location, Stage, StageError
 
 SUFFIXES = tuple(f".{stage}" for stage in STAGES)
 _SHOWN = 8  # characters of the name of an entry, which is a hash
 _GROUP = "__grp__"  # how Triton begins the name of the list of an entry's files
-MOST_BYTES = 256 << 20  # of one file
 
 
 def is_ir(path: Path) -> bool:
@@ -69,19 +67,12 @@ def read_kernel(stem: Path, cwd: Path, only: str = "") -> CompiledKernel:
 
 def _text(path: Path, display: str) -> str:
     try:
-        return _bytes(path).decode("utf-8")
+        refuse_irregular(path)
+        return content_of(path).decode("utf-8")  # not noted: what is compiled is read anew in each run
     except UnicodeDecodeError as error:
         raise _unreadable(display, f"it is no text (byte {error.start})") from error
     except OSError as error:
         raise _unreadable(display, str(error.strerror or error)) from error
-
-
-def _bytes(path: Path) -> bytes:
-    """What a file holds; it is not noted, for what is compiled is read anew in each run."""
-    refuse_irregular(path)
-    if path.stat().st_size > MOST_BYTES:
-        raise OSError(errno.EFBIG, "it is larger than any IR")
-    return path.read_bytes()
 
 
 def _unreadable(display: str, why: str) -> StageError:
@@ -91,7 +82,7 @@ def _unreadable(display: str, why: str) -> StageError:
 
 def _metadata(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(_bytes(path))
-    except (OSError, ValueError, RecursionError):
+        found = json.loads(_text(path, path.name))
+    except (StageError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

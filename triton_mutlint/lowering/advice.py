@@ -16,16 +16,7 @@ from triton_mutlint.lowering import triton_api
 from triton_mutlint.source.load import POSITIONAL_ONLY
 from triton_mutlint.source.slicing.stubs import MissingValueError, UndecidedError
 from triton_mutlint.triton_names import hint_of
-from triton_mutlint.types import (
-    ArgType,
-    ConstexprValue,
-    DescriptorType,
-    Failure,
-    Kernel,
-    Location,
-    Stage,
-    TupleType,
-)
+from triton_mutlint.types import ArgType, ConstexprValue, Failure, Kernel, Location, Stage
 
 _SHOWN = 4  # parameters named in one piece of advice
 _OTHER_TRITON = re.compile(
@@ -33,13 +24,8 @@ _OTHER_TRITON = re.compile(
     r"|cannot import name .* from ['\"]triton|__init__ cannot be a @triton.jit function"
     r"|^(TypeError: )?\w+\(\) got an unexpected keyword argument"  # an option that was taken away, or is newer
 )
-# By what a function refuses: 3.3 passes `_builder` to those that build a call's ops, later versions `_semantic`.
-_WANTED = {"_builder": "3.4 or newer", "_semantic": "3.3, or a later version than this"}
-_KEYWORD = re.compile(r"^(?:TypeError: )?\w+\(\) got an unexpected keyword argument '(_builder|_semantic)'")
 _UNDEFINED = re.compile(r"^NameError: (\w+) is not defined")
-_FOREIGN = re.compile(r"Cannot access global variable (\w+)")
-# What Python raised in Triton's code, not what Triton says.
-_PYTHON = re.compile(r"^(?:AttributeError|TypeError): |NotImplementedType")
+_KNOWS_PYTHON = (3, 5)  # versions before read nothing of a function that makes kernels, have no aggregates, ...
 _HINTS = (
     (_OTHER_TRITON, "analyse it with the Triton version that it is written for"),
     (re.compile(r"Cannot access global variable"),
@@ -67,16 +53,9 @@ def no_argument_helps(kernel: Kernel, message: str, node: ast.AST | None, line: 
     lacking = hint_of(message)
     if lacking is not None:
         return lacking
-    keyword = _KEYWORD.search(message)
-    if keyword:
-        wanted = _WANTED[keyword[1]]
-        return f"analyse it with Triton {wanted}: the function is written for what that passes to it"
     undefined = _UNDEFINED.search(message)
     if undefined and undefined[1] in {a.arg for a in kernel.node.args.posonlyargs}:
         return f"{POSITIONAL_ONLY}: take the `/` out of the signature"
-    older = _older(kernel, message)
-    if older is not None:
-        return older
     said = next((hint for pattern, hint in _HINTS if pattern.search(message)), None)
     if said is not None or (line is not None and leading_to(kernel, conditions(kernel.node, line))):
         return said  # or a condition may leave the statement out
@@ -110,21 +89,8 @@ def other_arguments(kernel: Kernel, message: str, line: int | None, args: Mappin
             larger = 1 << arg.value.bit_length()
             return f"give a power of two {place}, such as `{name}: {larger}`; it was lowered with {', '.join(shown)}"
     referred = [what for what, words in _REFERRED if words in message]
-    newer = _PYTHON.search(message) and triton_api.version() < (3, 4)
     return (f"give other arguments {place}; it was lowered with {', '.join(shown)}"
-            + (f"; a {referred[0]} is given as `{{ref: name}}`, by what the file calls it" if referred else "")
-            + ("; or analyse it with Triton 3.4 or newer, which compiles more of Python" if newer else ""))
-
-
-def _older(kernel: Kernel, message: str) -> str | None:
-    """What to do where an old Triton does not know a value that the kernel's file gives."""
-    have, undefined = triton_api.version(), _UNDEFINED.search(message)
-    if have < (3, 4) and undefined and undefined[1] in kernel.namespace:
-        return "analyse it with Triton 3.4 or newer: before, kernels read nothing of the function that makes them"
-    foreign = _FOREIGN.search(message)
-    if have < (3, 5) and foreign and isinstance(kernel.namespace.get(foreign[1]), type):
-        return "analyse it with Triton 3.5 or newer, which has aggregates: before, a kernel cannot use a class"
-    return None
+            + (f"; a {referred[0]} is given as `{{ref: name}}`, by what the file calls it" if referred else ""))
 
 
 _RAISED = re.compile(r"(\w+(?:Error|Exception))\((['\"])(.*)\2\)", re.DOTALL)
@@ -135,17 +101,14 @@ _ADDRESS = re.compile(r" (?:object )?at 0x[0-9a-f]+")  # differs from run to run
 
 def failure(error: BaseException, kernel: Kernel, printed: str, args: Mapping[str, ArgType]) -> Failure:
     """What to report for `error`, raised while lowering `kernel` with `args`; `printed` is MLIR's own output."""
-    innermost = _innermost(error)
     message = said(error, printed)
-    location = _own_location(error) or _location(innermost) or kernel.location
+    location = _place(error) or kernel.location
     missing = _missing_value(kernel.name, _chain(error), location)
     if missing is not None:
         return missing
-    if not triton_api.has_descriptor_types() and any(isinstance(a, DescriptorType) for a in _flat(args.values())):
-        hint = "analyse it with Triton 3.4 or newer: before, a descriptor that is an argument is a plain pointer"
-        return Failure(Stage.LOWER, message, location, _cautious(hint))
     node, line = _kernel_node(error)
-    vain = no_argument_helps(kernel, message, node, line, type(innermost).__name__ == "UnsupportedLanguageConstruct")
+    kind = type(_raised(error)[0]).__name__
+    vain = no_argument_helps(kernel, message, node, line, kind == "UnsupportedLanguageConstruct")
     hint = other_arguments(kernel, message, line, args) if vain is None else vain
     return Failure(Stage.LOWER, message, location, _cautious(hint), lacks="" if vain else "arguments", line=line or 0)
 
@@ -153,31 +116,22 @@ def failure(error: BaseException, kernel: Kernel, printed: str, args: Mapping[st
 def _missing_value(kernel: str, errors: Iterable[BaseException], location: Location) -> Failure | None:
     """A failure to load, if lowering `kernel` ended for want of a value; `errors` from outermost to cause."""
     for error in errors:
-        if isinstance(error, (MissingValueError, UndecidedError)):
-            return _lacking(kernel, error.value.mutlint_root, error.value.mutlint_reason, location)
         shown = _MISSING.search(str(error))
-        if shown:
-            return _lacking(kernel, shown[1], "could not be had", location)
+        name, reason = shown[1] if shown else "", "could not be had"
+        if isinstance(error, (MissingValueError, UndecidedError)):
+            name, reason = error.value.mutlint_root, error.value.mutlint_reason
+        if name:
+            return Failure(Stage.LOAD, f"kernel {kernel} needs `{name}`, which {reason}", location,
+                           f"give `{name}` in the spec under `globals:`", lacks="globals")
     return None
 
 
-def _lacking(kernel: str, name: str, reason: str, location: Location) -> Failure:
-    hint = f"give `{name}` in the spec under `globals:`"
-    return Failure(Stage.LOAD, f"kernel {kernel} needs `{name}`, which {reason}", location, hint, lacks="globals")
-
-
-def _flat(args: Iterable[ArgType]) -> Iterator[ArgType]:
-    for arg in args:
-        if isinstance(arg, TupleType):
-            yield from _flat(arg.elements)
-        else:
-            yield arg
-
-
 def _cautious(hint: str) -> str:
-    """The hint, and where Triton is newer than any that was tested, that this may be the cause."""
-    newer = triton_api.newer_than_tested()
-    return f"{hint}; or the cause may be that {newer}" if newer else hint
+    """The hint, and where Triton is newer than any that was tested, or old, that this may be the cause."""
+    if newer := triton_api.newer_than_tested():
+        return f"{hint}; or the cause may be that {newer}"
+    older = "; or analyse it with Triton 3.5 or newer, which compiles more of Python"
+    return hint + (older if triton_api.version() < _KNOWS_PYTHON else "")
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -189,27 +143,23 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         current = current.__cause__ or current.__context__
 
 
-def _innermost(error: BaseException) -> BaseException:
-    """The CompilationError nearest to the cause: a helper's, when a helper failed."""
+def _raised(error: BaseException) -> list[BaseException]:
+    """The CompilationErrors, the one nearest to the cause first: a helper's, when a helper failed."""
     kind = triton_api.compilation_error()
-    found = [e for e in _chain(error) if isinstance(e, kind)]
-    return found[-1] if found else error
+    found: list[BaseException] = [e for e in _chain(error) if isinstance(e, kind)]
+    return found[::-1] or [error]
 
 
-def _own_location(error: BaseException) -> Location | None:
-    """The innermost place that is not in Triton's own library (`tl.cdiv`, `tl.softmax` are jit functions too)."""
+def _place(error: BaseException) -> Location | None:
+    """The innermost place, if any not in Triton's own library (`tl.cdiv`, `tl.softmax` are jit functions too)."""
     library = str(Path(str(sys.modules["triton"].__file__)).parent) + os.sep
-    kind = triton_api.compilation_error()
-    for found in reversed([e for e in _chain(error) if isinstance(e, kind)]):
-        location = _location(found)
-        if location is not None and not location.file.startswith(library):
-            return location
-    return None
+    places = [place for raised in _raised(error) if (place := _location(raised)) is not None]
+    return next((place for place in places if not place.file.startswith(library)), next(iter(places), None))
 
 
 def said(error: BaseException, printed: str) -> str:
     """What Triton says is wrong; `printed` is MLIR's own output."""
-    error = _innermost(error)
+    error = _raised(error)[0]
     own = str(getattr(error, "error_message", None) or "").strip()
     if type(error).__name__ == "CompileTimeAssertionFailure":  # the autotuner skips a config that raises it
         own = f"static_assert failed: {own}" if own else "static_assert failed"
@@ -246,13 +196,11 @@ def _readable(message: str) -> str:
 
 def _location(error: BaseException) -> Location | None:
     """File, line and column from the code generator that was at work when `error` was raised."""
+    generator = next(iter([*_generators(error)][::-1]), None)
     node = getattr(error, "node", None)
-    generator = _generator(error)
-    if generator is None:
-        return None
     node = node if node is not None else getattr(generator, "cur_node", None)
     line = getattr(node, "lineno", None)
-    if line is None:
+    if generator is None or line is None:
         return None
     first_column = int(getattr(generator, "begin_col", 1))  # from 3.8 on: of a nested function's def
     column = first_column + int(getattr(node, "col_offset", 0))
@@ -269,16 +217,8 @@ def _kernel_node(error: BaseException) -> tuple[ast.AST | None, int | None]:
     return None, None
 
 
-def _generator(error: BaseException) -> Any:
-    """The last CodeGenerator on the error's traceback; Triton keeps no other link to the file."""
-    found = None
-    for generator in _generators(error):
-        found = generator
-    return found
-
-
 def _generators(error: BaseException) -> Iterator[Any]:
-    """The CodeGenerators on the error's traceback, the kernel's own first."""
+    """The CodeGenerators on the error's traceback, the kernel's own first: Triton keeps no other link to the file."""
     traceback = error.__traceback__
     while traceback is not None:
         owner = traceback.tb_frame.f_locals.get("self")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections import namedtuple
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -64,10 +63,7 @@ def _entry(arg: ArgType, path: tuple[int, ...], name: str, out: SourceArguments)
     if isinstance(arg, TupleType):
         parts = [_entry(element, (*path, i), f"{name}.{label}", out)
                  for i, (label, element) in enumerate(zip(arg.labels, arg.elements, strict=True))]
-        if not arg.fields:
-            return tuple(parts)
-        made = arg.cls or namedtuple("Arguments", arg.fields)
-        return made(*parts)
+        return arg.holding(parts)
     if isinstance(arg, ConstexprValue):
         out.constants[path] = arg.value
         return "constexpr"
@@ -111,8 +107,7 @@ class Lowerer:
         """
         backend = self._backend(target)
         arguments = build(variant.args)
-        driver = stand_in_driver(target.backend, target.arch)  # which functions of `tl.target_info` ask
-        with captured() as printed, driven_by(driver):
+        with captured() as printed, driven_by(stand_in_driver(target)):  # which functions of `tl.target_info` ask
             raised: Exception | None = None
             try:
                 module = backend.make_ir(kernel.jit, arguments.signature, arguments.constants, arguments.attributes,

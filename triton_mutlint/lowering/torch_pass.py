@@ -12,14 +12,17 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from inspect import signature
-from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
 from triton_mutlint.basics import UsageError
+from triton_mutlint.kernel_source.dtypes import canonical_dtype
 from triton_mutlint.lowering.advice import said
 from triton_mutlint.process.capture import captured
+from triton_mutlint.source.slicing.sandbox import driven_by, stand_in_driver
+from triton_mutlint.source.slicing.tracing import patched
 from triton_mutlint.types import (
     ArgType,
     ConstexprValue,
@@ -33,11 +36,6 @@ from triton_mutlint.types import (
 
 _PASS = "torch._higher_order_ops.triton_kernel_wrap"  # noqa: S105 - no password
 _USED = (_PASS, "torch._inductor.dependencies", "torch._inductor.ir", "torch._inductor.utils")  # it imports them late
-_DTYPES = {
-    "fp16": "float16", "bf16": "bfloat16", "fp32": "float32", "fp64": "float64", "i1": "bool", "i8": "int8",
-    "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
-    "fp8e4nv": "float8_e4m3fn", "fp8e5": "float8_e5m2", "fp8e4b8": "float8_e4m3fnuz", "fp8e5b16": "float8_e5m2fnuz",
-}  # fmt: skip
 _WIDE = {"i64": 1 << 40, "u32": 1 << 31, "u64": 1 << 63}  # the least integers, nearly, that Triton gives these types
 
 _HAS_DESCRIPTORS, _FIRST_WITH_DESCRIPTORS = "has_triton_tensor_descriptor_host_tma", 90
@@ -91,16 +89,21 @@ def _value(arg: ArgType) -> Any:
     if isinstance(arg, ConstexprValue):
         return arg.value
     if isinstance(arg, TupleType):
-        values = [_value(element) for element in arg.elements]
-        return arg.cls(*values) if arg.cls else tuple(values)
+        return arg.holding([_value(element) for element in arg.elements])
     if not isinstance(arg, ScalarType):
-        dtype = getattr(torch, _DTYPES[arg.element], None)
-        if dtype is None:
-            raise KeyError(arg.element)
-        return torch.empty(64, dtype=dtype)
+        return torch.empty(64, dtype=torch_dtypes()[arg.element])
     if arg.name in ("i1", "u1"):
         return True
     return 1.5 if arg.name.startswith(("fp", "bf")) else _WIDE.get(arg.name, 32) + (arg.divisibility == 1)
+
+
+@cache
+def torch_dtypes() -> Mapping[str | None, Any]:
+    """The types of elements that this torch has, by Triton's names."""
+    import torch
+
+    found = {canonical_dtype(str(d)): d for d in vars(torch).values() if isinstance(d, torch.dtype)}
+    return {**found, "i1": torch.bool}  # it has an int1, which can do nothing
 
 
 def ask(kernel: Kernel, variant: Variant, target: Target) -> TorchAnswer | None:
@@ -132,16 +135,8 @@ def identify(jit: Any, arguments: Mapping[str, Any], descriptors: Mapping[str, A
 @contextlib.contextmanager
 def driver(target: Target) -> Iterator[None]:
     """What the pass asks of the GPU, answered for `target`: Triton's active driver, and whether it has descriptors."""
-    from triton.backends.compiler import GPUTarget
-    from triton.runtime import driver as config
-
-    arch: int | str = int(target.arch) if target.arch.isdigit() else target.arch
-    gpu = GPUTarget(target.backend, arch, target.warp_size)
-    owner = config if "active" in vars(config) else type(config)  # an attribute before Triton 3.5, a property since
     has_descriptors = target.backend == "cuda" and int(target.arch) >= _FIRST_WITH_DESCRIPTORS
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(patch.object(owner, "active", SimpleNamespace(get_current_target=lambda: gpu)))
-        asked = importlib.import_module("torch.utils._triton")
-        if hasattr(asked, _HAS_DESCRIPTORS):
-            stack.enter_context(patch.object(asked, _HAS_DESCRIPTORS, lambda: has_descriptors))
+    asked = importlib.import_module("torch.utils._triton")
+    known = {name: lambda: has_descriptors for name in (_HAS_DESCRIPTORS,) if hasattr(asked, name)}
+    with driven_by(stand_in_driver(target)), patched(asked, **known):
         yield

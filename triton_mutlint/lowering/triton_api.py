@@ -13,8 +13,9 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any
 
+from triton_mutlint.source.slicing.sandbox import gpu_of
 from triton_mutlint.types import Target, UsageError
 
 SUPPORTED = ((3, 3), (3, 10))  # [first, end)
@@ -24,10 +25,6 @@ _trees: dict[str, Any] = {}  # by text
 _GLUON = "triton.experimental.gluon"
 _NO_LINE_INFO = "TRITON_DISABLE_LINE_INFO"
 _USED = ("triton.compiler.code_generator", "triton.language.semantic")  # by every process that lowers
-
-
-class SupportsVersion(Protocol):
-    __version__: str
 
 
 @lru_cache(maxsize=1)
@@ -50,7 +47,7 @@ def triton() -> Any:
     return module
 
 
-def version(module: SupportsVersion | None = None) -> tuple[int, int]:
+def version(module: Any = None) -> tuple[int, int]:
     """(major, minor) of the installed Triton."""
     text = (module or triton()).__version__
     major, minor = text.split(".")[:2]
@@ -137,11 +134,9 @@ class Backend:
     def __init__(self, target: Target) -> None:
         triton()
         from triton._C.libtriton import ir
-        from triton.backends.compiler import GPUTarget
         from triton.compiler import make_backend
 
-        arch: int | str = int(target.arch) if target.arch.isdigit() else target.arch
-        self._gpu = GPUTarget(target.backend, arch, target.warp_size)
+        self._gpu = gpu_of(target)
         try:
             self._backend = make_backend(self._gpu)
         except (RuntimeError, ValueError, AssertionError, KeyError) as error:

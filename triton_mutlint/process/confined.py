@@ -24,7 +24,6 @@ MEMORY = 8 << 30  # bytes of data that a process may have
 WRITTEN = 64 << 20  # bytes of any file that it has open for writing: what it prints
 _NO_NEW_PRIVILEGES, _DIE_WITH_PARENT, _SECCOMP, _FILTER = 38, 1, 22, 2  # of prctl(2)
 _KILL = 9
-_is_confined = False
 
 
 def confine(keep: Iterable[int], memory: int | None = MEMORY) -> None:
@@ -34,8 +33,6 @@ def confine(keep: Iterable[int], memory: int | None = MEMORY) -> None:
     """
     limit(keep, memory)
     _filter_calls(_program(os.getpid()))
-    global _is_confined
-    _is_confined = True
 
 
 def limit(keep: Iterable[int], memory: int | None = MEMORY) -> None:
@@ -54,11 +51,6 @@ def limit(keep: Iterable[int], memory: int | None = MEMORY) -> None:
         resource.setrlimit(what, (least, least))
     if sys.platform.startswith("linux"):
         _libc().prctl(_DIE_WITH_PARENT, _KILL, 0, 0, 0)
-
-
-def is_confined() -> bool:
-    """Whether this process is confined."""
-    return _is_confined
 
 
 @functools.cache

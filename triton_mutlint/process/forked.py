@@ -1,6 +1,6 @@
 """Each task in a process of its own, which can answer and do nothing else: what becomes of it concerns no other task.
 
-A process answers in lines of JSON (types/packing.py), which cannot run code where they are read.
+A process answers in lines of JSON (packing.py), which cannot run code where they are read.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Generic, NoReturn, TypeVar
 
+from triton_mutlint.packing import pack, unpack
 from triton_mutlint.process import capture
 from triton_mutlint.process.inputs import Inputs, apart, spoil, take_in
-from triton_mutlint.types.packing import pack, unpack
 
 T = TypeVar("T")
 Item = TypeVar("Item")
@@ -35,19 +35,19 @@ _NATIVE = (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.
 
 @dataclass(frozen=True)
 class Lost:
-    """A task whose process died or did not answer in time: why, and the last lines that the process printed."""
+    """A task whose process died or did not answer in time: why, and the last lines that the process printed.
+
+    `last` is the last item that it gave.
+    """
 
     reason: str
     printed: tuple[str, ...] = ()
     is_late: bool = False
+    last: Any = None
 
 
 class _LostError(Exception):
-    """Nothing more is expected of a process."""
-
-    def __init__(self, reason: str, printed: tuple[str, ...] = (), *, is_late: bool = False) -> None:
-        super().__init__(reason)
-        self.lost = Lost(reason, printed, is_late)
+    """Nothing more is expected of a process; it holds what is `Lost`."""
 
 
 @dataclass
@@ -59,6 +59,7 @@ class _Worker(Generic[T]):
     seconds: float  # until the next answer is due
     deadline: float
     begun: bytes = b""  # of an answer
+    last: Any = None  # item that it gave
 
     def expect(self, seconds: float) -> None:
         self.seconds, self.deadline = seconds, time.monotonic() + seconds
@@ -67,12 +68,12 @@ class _Worker(Generic[T]):
         """What has arrived. Raises _LostError once nothing more will, or too much has."""
         data = os.read(self.pipe, _CHUNK)
         if not data:
-            raise _LostError(_how_it_ended(self.end(_DYING)), _printed(self.printed))
+            raise _LostError(Lost(_how_it_ended(self.end(_DYING)), _printed(self.printed)))
         *lines, self.begun = (self.begun + data).split(b"\n")
         for line in lines:
             yield json.loads(line)
         if len(self.begun) > _ANSWER:
-            raise _LostError("its answer has no end")
+            raise _LostError(Lost("its answer has no end"))
 
     def end(self, patience: float = 0.0) -> int | None:
         """End the process; how it ended, if it does so by itself within `patience` seconds."""
@@ -90,10 +91,12 @@ class _Worker(Generic[T]):
         return None
 
     def close(self) -> None:
+        self.end()
         os.close(self.pipe)
         os.close(self.printed)
 
 
+@dataclass(eq=False)
 class Processes(Generic[T, Item]):
     """Runs `work(task)` for each of `tasks`, each in a process forked from this one, `jobs` of them at a time.
 
@@ -108,15 +111,21 @@ class Processes(Generic[T, Item]):
     with the block.
     """
 
-    def __init__(self, tasks: Iterable[T], jobs: int, kind: Any, work: Callable[[T], Iterator[Item]],
-                 seconds: Callable[[Item | None], float], received: Callable[[T, Item], None],
-                 lost: Callable[[T, Lost], Iterable[T]], bound: Callable[[Iterable[int]], None] | None = None,
-                 keep: Iterable[int] = (), done: Callable[[T, Inputs | None], None] = lambda task, noted: None) -> None:
-        self._pending, self._jobs, self._kind, self._work = list(reversed(list(tasks))), jobs, kind, work
-        self._seconds, self._received, self._lost = seconds, received, lost
-        self._bound, self._keep, self._done = bound, frozenset(keep), done
+    tasks: Iterable[T]
+    jobs: int
+    kind: Any
+    work: Callable[[T], Iterator[Item]]
+    seconds: Callable[[Item | None], float]
+    received: Callable[[T, Item], None]
+    lost: Callable[[T, Lost], Iterable[T]]
+    bound: Callable[[Iterable[int]], None] | None = None
+    keep: Iterable[int] = ()
+    done: Callable[[T, Inputs | None], None] = lambda task, noted: None
+
+    def __post_init__(self) -> None:
+        self._pending = [*self.tasks][::-1]
         self._workers: list[_Worker[T]] = []
-        self._are_apart = jobs > 0 and CAN_FORK
+        self._are_apart = self.jobs > 0 and CAN_FORK
 
     def run(self) -> None:
         with self:
@@ -132,7 +141,6 @@ class Processes(Generic[T, Item]):
         if self._are_apart:
             gc.unfreeze()
         for worker in self._workers:
-            worker.end()
             worker.close()
 
     def finish(self) -> None:
@@ -140,8 +148,8 @@ class Processes(Generic[T, Item]):
         while self._pending and not self._are_apart:
             task = self._pending.pop()
             with apart() as noted:
-                for item in self._work(task):
-                    self._received(task, item)
+                for item in self.work(task):
+                    self.received(task, item)
             self._end(task, noted)
         for worker in self._workers:
             worker.expect(worker.seconds)
@@ -150,16 +158,15 @@ class Processes(Generic[T, Item]):
             for worker in _ready(self._workers):
                 if self._take(worker):
                     self._workers.remove(worker)
-                    worker.end()
                     worker.close()
 
     def _begin(self) -> None:
-        while self._pending and len(self._workers) < self._jobs:
+        while self._pending and len(self._workers) < self.jobs:
             self._workers.append(self._started(self._pending.pop()))
 
     def _end(self, task: T, noted: Inputs | None) -> None:
         take_in(noted)
-        self._done(task, noted)
+        self.done(task, noted)
 
     def _take(self, worker: _Worker[T]) -> bool:
         """Take what a process has answered; whether nothing more will come."""
@@ -167,14 +174,13 @@ class Processes(Generic[T, Item]):
             return self._has_ended(worker)
         except _LostError as error:
             spoil()  # the next run may have better luck
-            self._pending.extend(self._lost(worker.task, error.lost))
+            self._pending.extend(self.lost(worker.task, replace(error.args[0], last=worker.last)))
             return True
 
     def _has_ended(self, worker: _Worker[T]) -> bool:
         """Raises _LostError where the process is lost."""
         if worker.deadline <= time.monotonic():
-            worker.end()
-            raise _LostError(f"still running after {worker.seconds:g} s", is_late=True)
+            raise _LostError(Lost(f"still running after {worker.seconds:g} s", is_late=True))
         try:
             for word, answer in worker.answers():
                 if word == "done":
@@ -182,13 +188,14 @@ class Processes(Generic[T, Item]):
                     return True
                 if word == "error":
                     lines = str(answer).strip().splitlines()
-                    raise _LostError(f"its process raised {lines[-1] if lines else 'an exception'}",
-                                     tuple(lines if os.environ.get("TRITON_MUTLINT_DEBUG") else lines[-_SHOWN:-1]))
-                item = unpack(answer, self._kind)
-                worker.expect(self._seconds(item))
-                self._received(worker.task, item)
+                    shown = lines if os.environ.get("TRITON_MUTLINT_DEBUG") else lines[-_SHOWN:-1]
+                    raise _LostError(Lost(f"its process raised {lines[-1] if lines else 'an exception'}", tuple(shown)))
+                item = unpack(answer, self.kind)
+                worker.expect(self.seconds(item))
+                self.received(worker.task, item)
+                worker.last = item
         except (ValueError, TypeError, RecursionError) as error:
-            raise _LostError(f"its process answered what cannot be read ({error})") from error
+            raise _LostError(Lost(f"its process answered what cannot be read ({error})")) from error
         return False
 
     def _started(self, task: T) -> _Worker[T]:
@@ -204,15 +211,14 @@ class Processes(Generic[T, Item]):
         if pid == 0:
             try:
                 capture.print_into(printed)
-                if self._bound is not None:
-                    self._bound({theirs, printed, *self._keep})
-                else:
-                    os.close(ours)
-                _answer(task, self._work, theirs)
+                os.close(ours)
+                if self.bound is not None:
+                    self.bound({theirs, printed, *self.keep})
+                _answer(task, self.work, theirs)
             finally:
                 os._exit(1)
         os.close(theirs)
-        seconds = self._seconds(None)
+        seconds = self.seconds(None)
         return _Worker(task, pid, ours, printed, seconds, time.monotonic() + seconds)
 
 
@@ -269,6 +275,5 @@ def _answer(task: T, work: Callable[[T], Iterator[Item]], pipe: int) -> NoReturn
 
 
 def _send(pipe: int, word: str, answer: str) -> None:
-    data = memoryview(json.dumps([word, answer]).encode() + b"\n")
-    while data:
-        data = data[os.write(pipe, data):]
+    with open(pipe, "wb", closefd=False) as out:
+        out.write(json.dumps([word, answer]).encode() + b"\n")

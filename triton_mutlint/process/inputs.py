@@ -15,15 +15,13 @@ from typing import Any
 
 from triton_mutlint.process.stamps import (
     ALL,
-    ANY,
     Look,
-    Signature,
     Stamp,
     content_of,
     digest_of,
     found_at,
     refuse_irregular,
-    signature_of,
+    stamped,
     still,
 )
 
@@ -82,6 +80,10 @@ class Inputs(Noted):
             self.torn |= other.torn
             self.spoiled += other.spoiled
 
+    def without(self, path: str = "") -> Noted:
+        """What is noted, without one of the files."""
+        return Noted({p: stamp for p, stamp in self.files.items() if p != path}, self.looks, self.variables)
+
 
 _current: Inputs | None = None
 
@@ -89,30 +91,30 @@ _current: Inputs | None = None
 @contextlib.contextmanager
 def recording() -> Iterator[Inputs]:
     """Notes everything that is read in the block, in this process, into the inputs given."""
-    global _current
-    outer, _current = _current, Inputs()
     environs: list[Any] = [os.environ, *filter(None, [getattr(os, "environb", None)])]
     kind = type(os.environ)
-    noting = _noting(kind if outer is None else kind.__bases__[0])
+    noting = _noting(kind if _current is None else kind.__bases__[0])
     try:
         for environ in environs:
             environ.__class__ = noting
-        yield _current
+        with _into(inputs := Inputs()):
+            yield inputs
     finally:
         for environ in environs:
             environ.__class__ = kind
-        _current = outer
+
+
+def apart() -> contextlib.AbstractContextManager[Inputs | None]:
+    """Gives what the block alone reads, for another process to take in; None if nothing is noted."""
+    return _into(None if _current is None else Inputs(environment=_current.environment))
 
 
 @contextlib.contextmanager
-def apart() -> Iterator[Inputs | None]:
-    """Gives what the block alone reads, for another process to take in; None if nothing is noted."""
+def _into(inputs: Inputs | None) -> Iterator[Inputs | None]:
     global _current
-    outer = _current
-    if outer is not None:
-        _current = Inputs(environment=outer.environment)
+    outer, _current = _current, inputs
     try:
-        yield _current
+        yield inputs
     finally:
         _current = outer
 
@@ -150,18 +152,12 @@ def read(path: str | os.PathLike[str], *, named: bool = False) -> bytes:
             refuse_irregular(path)
         return content_of(path)
     name = os.path.abspath(path)  # noqa: PTH100 - links stay: they are what the run saw
-    signature: Signature = ()
-    digest = ""
+    stamp = Stamp("")
     try:
-        if not named:
-            refuse_irregular(name)
-        signature = signature_of(name)
-        data = content_of(name)
-        digest = digest_of(data)
+        data, stamp = stamped(name, named=named)
         return data
     finally:
-        stamp = Stamp(digest, signature if digest else ())
-        _current.torn |= _current.files.setdefault(name, stamp).digest != digest
+        _current.torn |= _current.files.setdefault(name, stamp).digest != stamp.digest
 
 
 def note_file(path: str | os.PathLike[str]) -> None:
@@ -179,7 +175,7 @@ def note_data(path: str | os.PathLike[str]) -> None:
 
 
 def note_name(folder: str | os.PathLike[str], name: str = ALL) -> Look | None:
-    """Note what a folder has of this name: a source, a package, a folder or a file; gives what was noted.
+    """Note what a folder has of this name: a source, a package, a folder, a link or a file; gives what was noted.
 
     Without a name, it is all sources and folders that stand there; with LISTING, everything.
     """
@@ -192,10 +188,10 @@ def note_name(folder: str | os.PathLike[str], name: str = ALL) -> Look | None:
 
 
 def note_path(path: str) -> None:
-    """Note whether there is a file or folder of this name, which need be no source."""
+    """Note whether there is a file or folder of this name, and where it leads."""
     folder, name = os.path.split(os.path.abspath(path))  # noqa: PTH100
     if name:
-        note_name(folder, ANY + name)
+        note_name(folder, name)
 
 
 # ------------------------------------------------------------------ the environment

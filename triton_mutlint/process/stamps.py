@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -14,9 +15,8 @@ _SETTLED = 100_000_000  # ns after which a change would show in a file's times: 
 _MOST = 256 << 20  # bytes of a file that is read
 
 Signature = tuple[int, ...]
-Look = tuple[str, str]  # a folder, and a name in it; ALL for whatever is there
-ALL, LISTING = "", "/"  # all sources and folders; everything
-ANY = "/"  # begins a name that need be no source's
+Look = tuple[str, str]  # a folder, and a name in it
+ALL, LISTING = "", "/"  # in place of a name: all sources and folders; everything
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,6 @@ def content_of(path: str | os.PathLike[str]) -> bytes:
 def found_at(look: Look) -> str:
     """What stands where one looks."""
     folder, name = look
-    base = os.path.join(*look)  # noqa: PTH118 - a hot path
     if name in (ALL, LISTING):
         try:
             with os.scandir(folder) as entries:
@@ -62,12 +61,20 @@ def found_at(look: Look) -> str:
         except OSError:
             return "none"
         return digest_of("\0".join(shown).encode("utf-8", "surrogateescape"))
-    if name.startswith(ANY):
-        path = os.path.join(folder, name.removeprefix(ANY))  # noqa: PTH118
-        leads = os.readlink(path) if os.path.islink(path) else ""  # noqa: PTH114, PTH115
-        return f"{os.path.lexists(path):d}{os.path.exists(path):d}{os.path.isdir(path):d}{leads}"  # noqa: PTH110, PTH112
-    is_source, is_package = os.path.isfile(base + ".py"), os.path.isfile(os.path.join(base, "__init__.py"))  # noqa: PTH113, PTH118
-    return f"{is_source:d}{is_package:d}{os.path.isdir(base):d}{os.path.exists(base):d}"  # noqa: PTH110, PTH112
+    path = os.path.join(*look)  # noqa: PTH118 - a hot path
+    mode, leads = _kind(os.lstat, path), ""
+    if stat.S_ISLNK(mode):
+        mode, leads = _kind(os.stat, path), os.readlink(path)  # noqa: PTH115
+    is_package = stat.S_ISDIR(mode) and os.path.isfile(os.path.join(path, "__init__.py"))  # noqa: PTH113, PTH118
+    return f"{os.path.isfile(path + '.py'):d}{is_package:d}{mode}>{leads}"  # noqa: PTH113
+
+
+def _kind(ask: Callable[[str], os.stat_result], path: str) -> int:
+    """What kind of thing stands there; 0 for nothing."""
+    try:
+        return stat.S_IFMT(ask(path).st_mode)
+    except (OSError, ValueError):
+        return 0
 
 
 def still(path: str, stamp: Stamp) -> Stamp | None:
@@ -84,11 +91,18 @@ def still(path: str, stamp: Stamp) -> Stamp | None:
 
 def file_stamp(path: str) -> Stamp:
     try:
-        refuse_irregular(path)
-        signature = signature_of(path)
-        return Stamp(digest_of(content_of(path)), signature)
+        return stamped(path)[1]
     except OSError:
         return Stamp("")
+
+
+def stamped(path: str, *, named: bool = False) -> tuple[bytes, Stamp]:
+    """The bytes of a file, which must be a regular one unless it is `named`, and its stamp. Raises OSError."""
+    if not named:
+        refuse_irregular(path)
+    signature = _signature(path)
+    data = content_of(path)
+    return data, Stamp(digest_of(data), signature)
 
 
 def digest_of(data: bytes) -> str:
@@ -110,7 +124,7 @@ def _raw_signature(path: str) -> Signature:
     return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev)
 
 
-def signature_of(path: str) -> Signature:
+def _signature(path: str) -> Signature:
     """Times, size and number, where a later change of the content would show in them."""
     signature = _raw_signature(path)
     if not 0 <= max(signature[:2]) < time.time_ns() - _SETTLED:

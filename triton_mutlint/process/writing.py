@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 from pathlib import Path
 
 from triton_mutlint.basics import UsageError
@@ -38,22 +39,19 @@ def replace_file(target: Path, data: bytes, *, lasting: bool = True) -> None:
         with temporary.open("xb") as file:
             file.write(data)
             file.flush()
-            _be_like(target, file.fileno())
             if lasting:
                 os.fsync(file.fileno())
+        _be_like(target, temporary)
         temporary.replace(target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
 
 
-def _be_like(old: Path, new: int) -> None:
+def _be_like(old: Path, new: Path) -> None:
     with contextlib.suppress(FileNotFoundError):
         about = old.stat()
         with contextlib.suppress(OSError):  # one may give nothing away
-            os.fchown(new, about.st_uid, about.st_gid)
-        os.fchmod(new, about.st_mode & 0o7777)
-        if hasattr(os, "listxattr"):
-            with contextlib.suppress(OSError):  # some are the system's own
-                for name in os.listxattr(old):
-                    os.setxattr(new, name, os.getxattr(old, name))
+            os.chown(new, about.st_uid, about.st_gid)
+        shutil.copystat(old, new)
+        os.utime(new)  # it is new all the same

@@ -67,6 +67,20 @@ def _after(loader: Any, patch: Callable[[Any], None]) -> None:
     loader.exec_module = exec_module
 
 
+def _tell(owner: Any, name: str, told: Callable[..., None]) -> None:
+    """Have `told` called before a method, once, with the same arguments."""
+    method = getattr(owner, name)
+    if hasattr(method, _MARK):
+        return
+
+    def telling(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        told(self, *args, **kwargs)
+        return method(self, *args, **kwargs)
+
+    setattr(telling, _MARK, True)
+    setattr(owner, name, telling)
+
+
 class _Notebook:
     """What was seen so far, and the file that it goes to."""
 
@@ -78,50 +92,33 @@ class _Notebook:
         """Look at each launch for which Triton has no compiled kernel."""
         # up to 3.4, what is called before a compilation and after it
         name = "_do_compile" if hasattr(module.JITFunction, "_do_compile") else "_call_hook"
-        compile_ = getattr(module.JITFunction, name)
-        if hasattr(compile_, _MARK):
-            return
 
-        def _do_compile(jit: Any, *args: Any, **kwargs: Any) -> Any:
-            frame = sys._getframe(1)
+        def compiled(jit: Any, *_: Any, **__: Any) -> None:
+            frame = sys._getframe(2)
             held = frame.f_locals if frame.f_code.co_name == "run" else {}
             bound = held.get("bound_args")
             if isinstance(bound, dict) and not held.get("warmup") and held.get("kernel") is None:
                 self._note(jit.fn, bound, {p.name for p in jit.params if p.is_constexpr}, held.get("grid"))
-            return compile_(jit, *args, **kwargs)
 
-        setattr(_do_compile, _MARK, True)
-        setattr(module.JITFunction, name, _do_compile)
+        _tell(module.JITFunction, name, compiled)
 
     def patch_interpreter(self, module: Any) -> None:
         """Look at each launch in the interpreter."""
-        run = module.InterpretedFunction.run
-        if hasattr(run, _MARK):
-            return
-
-        def recorded(jit: Any, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> Any:
+        def launched(jit: Any, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> None:
             if not warmup:
                 self._interpreted(jit.fn, args, kwargs, grid)
-            return run(jit, *args, grid=grid, warmup=warmup, **kwargs)
 
-        setattr(recorded, _MARK, True)
-        module.InterpretedFunction.run = recorded
+        _tell(module.InterpretedFunction, "run", launched)
 
     def patch_ops(self, module: Any) -> None:
         """Look at each call of an op that is not torch's own."""
-        for cls in (module.OpOverload, module.OpOverloadPacket):
-            if not hasattr(cls.__call__, _MARK):
-                cls.__call__ = self._recording(cls.__call__)
-
-    def _recording(self, call: Callable[..., Any]) -> Callable[..., Any]:
-        def recorded(op: Any, /, *args: Any, **kwargs: Any) -> Any:
+        def called(op: Any, /, *args: Any, **kwargs: Any) -> None:
             name = getattr(op, "_qualified_op_name", "") or op.name()
             if not name.startswith(_TORCHS_OWN):
                 self._note_op(name, op, args, kwargs)
-            return call(op, *args, **kwargs)
 
-        setattr(recorded, _MARK, True)
-        return recorded
+        for cls in (module.OpOverload, module.OpOverloadPacket):
+            _tell(cls, "__call__", called)
 
     def _note_op(self, name: str, op: Any, args: Any, kwargs: Any) -> None:
         """Write one call down, if there was none like it. What goes wrong here must not reach the program."""

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from triton_mutlint.analysis.verdict import AnalyzedVariant, judge
 from triton_mutlint.compiled.cache_files import read_kernel, stems_of
@@ -23,7 +22,7 @@ from triton_mutlint.run.judge import report_on
 from triton_mutlint.run.kernel import limits, merged, updated_in
 from triton_mutlint.run.lint import Question, Run
 from triton_mutlint.run.places import SourcePlaces
-from triton_mutlint.run.workers import Part
+from triton_mutlint.run.workers import Part, Step
 from triton_mutlint.ttir.parser import parse
 from triton_mutlint.types import (
     Failure,
@@ -149,7 +148,7 @@ class DeclaredRun(Run):
         files = [self._held(file, met) for file in super().files(sources, jobs, question)]
         return (*files, *_beside(report for i, (_, report) in enumerate(self._reports) if i not in met))
 
-    def steps(self, source: SourceFile, part: Part, question: Question | None = None) -> Iterator[Any]:
+    def steps(self, source: SourceFile, part: Part, question: Question | None = None) -> Iterator[Step]:
         yield self.load(source)
 
     def _held(self, file: FileResult, met: set[int]) -> FileResult:

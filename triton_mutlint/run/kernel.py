@@ -106,13 +106,7 @@ def _order(item: object) -> tuple[object, ...]:
     return (item.location, item.op, repr(item))  # type: ignore[attr-defined]  # all three report types have them
 
 
-@dataclass(frozen=True)
-class _Found:
-    """What came of one variant: `variant` is what was lowered in the end."""
-
-    variant: Variant
-    effects: VariantEffects
-    reruns: Mapping[str, Rerun]
+_Found = tuple[Variant, VariantEffects, Mapping[str, Rerun]]  # of one variant: what was lowered in the end, and did
 
 
 class _Variants:
@@ -139,11 +133,11 @@ class _Variants:
                 raise
             self.stopped = f"{error}: {len(found)} of {len(self.plan.variants)} variants analysed; --timeout gives more"
         own = (("target", str(target)),) if named else ()
-        for _, one in sorted(found.items(), key=lambda item: item[0]):
+        for variant, effects, reruns in (found[index] for index in sorted(found)):
             if self.tools.observe is not None:
-                self.tools.observe(self.kernel, one.variant, one.effects, target)
-            choices = (*own, *_choices(one.variant, one.variant))
-            self.analyzed.append(AnalyzedVariant(flat_args(one.variant.args), choices, one.effects, one.reruns))
+                self.tools.observe(self.kernel, variant, effects, target)
+            choices = (*own, *_choices(variant, variant))
+            self.analyzed.append(AnalyzedVariant(flat_args(variant.args), choices, effects, reruns))
 
     def _analyze(self, target: Target, found: dict[int, _Found]) -> None:
         plan, family = self.plan, Family(self.plan)
@@ -153,11 +147,11 @@ class _Variants:
             is_planned = _choices(current, variant) == variant.choices
             effects = family.told(index) if is_planned else None
             if effects is not None and not (self.kernel.is_tuned and updated_in(effects)):
-                found[index] = _Found(current, effects, {})
+                found[index] = current, effects, {}
             elif lowered := self._lowered(variant, current, target):
-                is_planned = _choices(lowered.variant, variant) == variant.choices
+                is_planned = _choices(lowered[0], variant) == variant.choices
                 if is_planned:
-                    family.learn(index, lowered.effects)
+                    family.learn(index, lowered[1])
                 found[index if is_planned else index + len(plan.variants)] = lowered  # or repaired into another one
                 self._is_lowered = True
 
@@ -198,7 +192,7 @@ class _Variants:
                 plan.doubts, current, effects, flat_args(current.args), casts, lambda other: self._tried(other, target))
         if tools.compare is not None:
             tools.compare(self.kernel, current, effects, target)
-        return _Found(current, effects, reruns)
+        return current, effects, reruns
 
     def _tried(self, variant: Variant, target: Target) -> VariantEffects:
         """The effects of a variant that no plan has; raises StageError."""

@@ -14,13 +14,14 @@ from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.lowering.lower import Lowerer
 from triton_mutlint.lowering.target import resolve_targets
 from triton_mutlint.lowering.triton_api import column_base, deep_calls, preload
+from triton_mutlint.packing import pack, unpack
 from triton_mutlint.process.inputs import current
 from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.rules import NAMES
 from triton_mutlint.run.kernel import Observe, Tools, analyze_kernel, failed
 from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.run.plan import Specs, given_files, load_file, plan_kernel, shown, unexpected
-from triton_mutlint.run.workers import At, Part, lint_files
+from triton_mutlint.run.workers import At, Part, Step, lint_files
 from triton_mutlint.source.jit.launched import launched_in
 from triton_mutlint.source.slicing.tracing import traced
 from triton_mutlint.spec.model import KernelSpec, pattern_parts
@@ -80,11 +81,12 @@ class Run:
         self.check(sources)
         cache = self._cache() if jobs and question is None else None
 
-        def tell(kernel: Kernel, answer: Any) -> None:
-            self.answers[kernel.location, kernel.name] = answer
+        def tell(kernel: Kernel, answer: str) -> None:
+            assert question is not None, "or there is no answer"
+            self.answers[kernel.location, kernel.name] = unpack(answer, question.kind)
 
         files = lint_files(sources, partial(self.steps, question=question), self.request, self.progress, jobs, cache,
-                           self.warm_up, question and question.kind, tell)
+                           self.warm_up, tell)
         if cache is not None:
             cache.trim()
         return settled(files, self.request, self.specs)
@@ -119,8 +121,8 @@ class Run:
             return None
         return FileCache(Store(request.cache_dir), request, self._sources, self.specs.digest_of)
 
-    def steps(self, source: SourceFile, part: Part, question: Question | None = None) -> Iterator[Any]:
-        """Do what `part` asks of a file, and tell of each step; an answer comes before the report."""
+    def steps(self, source: SourceFile, part: Part, question: Question | None = None) -> Iterator[Step]:
+        """Do what `part` asks of a file, and tell of each step."""
         only_listed = question is not None and question.of_listed
         with watched(self.request.timeout):
             file = self.load(source)
@@ -133,10 +135,11 @@ class Run:
             if not only_listed:
                 yield at
                 report = self.analyze(file, kernel, entry, is_delicate=index in part.delicate)
+            answer = ""
             if question is not None:
                 yield at  # that takes its time, too
-                yield question.ask(file, kernel, report)
-            yield At(index, report=report)
+                answer = pack(question.ask(file, kernel, report))
+            yield At(index, report=report, answer=answer)
 
     def load(self, source: SourceFile) -> FileResult:
         return load_file(source, self.specs.of(source), self.request)

@@ -18,7 +18,7 @@ from triton_mutlint.host.modules.module import HostModule
 from triton_mutlint.host.modules.modules import may_set
 from triton_mutlint.host.op.run import GRACE, OP_SECONDS, OpsOf, OpStep
 from triton_mutlint.host.state.core import Kernels
-from triton_mutlint.process.capture import unnamed_file
+from triton_mutlint.packing import pack, unpack
 from triton_mutlint.process.confined import limit
 from triton_mutlint.process.forked import Lost, Processes
 from triton_mutlint.run.lint import Run
@@ -38,7 +38,6 @@ from triton_mutlint.types import (
     SourceFile,
     StageError,
 )
-from triton_mutlint.types.packing import pack, unpack
 
 _STARTING = 60.0  # seconds between two steps: what registrations import is read
 
@@ -51,10 +50,8 @@ class FoundOps:
     tell: Callable[[], None]
     reports: list[OpReport] = field(default_factory=list)
     unread: dict[int, str] = field(default_factory=dict)
-    at: OpStep | None = None
 
     def take(self, _: frozenset[int], step: OpStep) -> None:
-        self.at = step
         if step.count:
             self.tell()
         elif step.report is not None:
@@ -64,7 +61,7 @@ class FoundOps:
 
     def lose(self, _: frozenset[int], lost: Lost) -> Iterable[frozenset[int]]:
         """Give up the file that the process was at, and read the others again; or all, where it was at none."""
-        at, self.at = self.at, None
+        at: OpStep | None = lost.last
         if at is None or at.count or at.report is not None:
             self.unread.update(dict.fromkeys(range(len(self.sources)), f": {lost.reason}"))
             return
@@ -103,7 +100,7 @@ def follow(run: Run, sources: Sequence[SourceFile], holding: Sequence[SourceFile
         return step.count * (min(request.timeout, OP_SECONDS) + GRACE) or request.timeout + GRACE
 
     with Processes([frozenset[int]()], 1, OpStep, ops.steps, seconds, found.take, found.lose, limit,
-                   verdicts.shared) as process, closing(verdicts):
+                   [verdicts.ready.fileno()]) as process, closing(verdicts):
         def finished(files: Sequence[FileResult]) -> FoundOps:
             run.progress(0, 0, "following torch ops")
             verdicts.reports = [report for f in files for _, report in f.reports]
@@ -128,33 +125,25 @@ class _Verdicts:
 
     def __init__(self) -> None:
         self.reports: list[KernelReport] | None = None
-        self._place, (self._ready, self._told) = unnamed_file(), os.pipe()
+        ready, told = os.pipe()
+        self.ready, self._told = os.fdopen(ready, "rb"), os.fdopen(told, "wb")
 
     def tell(self) -> None:
-        os.pwrite(self._place, pack(tuple(self.reports or ())).encode(), 0)
-        os.write(self._told, b".")
-
-    @property
-    def shared(self) -> tuple[int, int]:
-        """The open files that the other process needs."""
-        return self._place, self._ready
+        """To the process that waits; one that is started later has them."""
+        with suppress(OSError, ValueError), self._told as out:
+            out.write(pack(tuple(self.reports or ())).encode())
 
     def close(self) -> None:
-        for descriptor in (self._place, self._ready, self._told):
-            os.close(descriptor)
+        with suppress(OSError):  # nobody read what it holds
+            self._told.close()
+        self.ready.close()
 
     @cached_property
     def by_place(self) -> Mapping[tuple[str, int], list[KernelReport]]:
         """The verdicts by file and line of the `def`."""
-        if self.reports is None:
-            with suppress(OSError):  # closed already where the process is confined
-                os.close(self._told)  # or the end of the other process would not be noticed
-            os.read(self._ready, 1)
-            reports = list(unpack(os.pread(self._place, os.fstat(self._place).st_size, 0), tuple[KernelReport, ...]))
-        else:
-            reports = self.reports
         found: dict[tuple[str, int], list[KernelReport]] = {}
-        for report in reports:
+        told = unpack(self.ready.read(), tuple[KernelReport, ...]) if self.reports is None else self.reports
+        for report in told:
             found.setdefault((report.location.file, report.location.line), []).append(report)
         return found
 

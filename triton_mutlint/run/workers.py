@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Union
+from typing import Union
 
 from triton_mutlint.cache.files import FileCache
 from triton_mutlint.config.request import Progress, Request
@@ -54,44 +54,48 @@ class Part:
 
 @dataclass(frozen=True)
 class At:
-    """The kernel with this number is being analysed, for these targets, or has a report."""
+    """The kernel with this number is being analysed, for these targets, or has a report.
+
+    `answer` is what else is to be known of it, packed.
+    """
 
     index: int
     targets: tuple[Target, ...] = ()
     report: KernelReport | None = None
+    answer: str = ""
 
 
 Step = Union[FileResult, At]  # noqa: UP007 - evaluated at run time; first the file
-Work = Callable[[SourceFile, Part], Iterator[Any]]  # steps, and what else is to be known of the kernel that it is at
+Work = Callable[[SourceFile, Part], Iterator[Step]]
 
 
 @dataclass
 class _File:
-    """What is known of one file so far; `at` is the kernel that each of its parts is at."""
+    """What is known of one file so far."""
 
     source: SourceFile
     result: FileResult | None = None
     is_done: bool = False  # `result` is all there is to know
     parts: int = 0  # that are not done
     reports: dict[int, KernelReport] = field(default_factory=dict)
-    at: dict[int, At] = field(default_factory=dict)
     noted: Inputs = field(default_factory=lambda: Inputs(environment={}))  # what was read for it
 
-    def take(self, part: Part, step: Step) -> None:
+    def load(self, result: FileResult) -> None:
         """Raises ValueError for what is not about this file: a process may say anything."""
-        if isinstance(step, FileResult):
-            if any(kernel.location.file != self.source.display for kernel in step.functions):
-                raise ValueError("it is about another file")
-            self.result = step if step.source is self.source else step.of(self.source)  # from another process
-        elif step.report is None:
-            self._kernel(step.index)
-            self.at[part.first] = step
-        else:
-            at, kernel = self.at.pop(part.first, None), self._kernel(step.index)
-            if at is None or at.index != step.index or (step.report.name, step.report.location) != (
-                    kernel.name, kernel.location):
+        if any(kernel.location.file != self.source.display for kernel in result.functions):
+            raise ValueError("it is about another file")
+        self.result = result if result.source is self.source else result.of(self.source)  # from another process
+
+    def take(self, step: At) -> Kernel:
+        """The kernel that a step is about. Raises ValueError if that is none of this file."""
+        if self.result is None or not 0 <= step.index < len(self.result.listed):
+            raise ValueError("it is about no kernel of the file")
+        kernel = self.result.listed[step.index]
+        if step.report is not None:
+            if (step.report.name, step.report.location) != (kernel.name, kernel.location):
                 raise ValueError("it is about another kernel")
             self.reports[step.index] = step.report
+        return kernel
 
     def end(self, noted: Inputs | None) -> None:
         """One of its parts is done."""
@@ -99,23 +103,12 @@ class _File:
         if noted is not None:
             self.noted.add(noted)
 
-    def kernel_at(self, part: Part) -> Kernel:
-        """The kernel that a part is at; raises ValueError if it is at none."""
-        if part.first not in self.at:
-            raise ValueError("it is about no kernel")
-        return self._kernel(self.at[part.first].index)
-
-    def _kernel(self, index: int) -> Kernel:
-        if self.result is None or not 0 <= index < len(self.result.listed):
-            raise ValueError("it is about no kernel of the file")
-        return self.result.listed[index]
-
     def lose(self, part: Part, lost: Lost) -> Part | None:
         """Give up the kernel that a lost process was at, or the file where it was not at one; what is left to do."""
-        at = self.at.pop(part.first, None)
+        at = lost.last
         self.noted.spoiled += 1
         said = "".join(f"\n{line}" for line in lost.printed)
-        if self.result is None or at is None:
+        if self.result is None or not isinstance(at, At) or at.report is not None:
             location = Location(self.source.display, 1)
             failure = Failure(Stage.LOAD, f"loading {self.source.display}: {lost.reason}{said}", location, crashed=True)
             self.result, self.is_done = FileResult.failed(self.source, failure), True
@@ -151,12 +144,11 @@ class _File:
 
 
 def lint_files(sources: Sequence[SourceFile], work: Work, request: Request, progress: Progress, jobs: int = 0,
-               cache: FileCache | None = None, warm_up: Callable[[], None] = preload, kind: Any = None,
-               tell: Callable[[Kernel, Any], None] = lambda kernel, more: None) -> tuple[FileResult, ...]:
+               cache: FileCache | None = None, warm_up: Callable[[], None] = preload,
+               tell: Callable[[Kernel, str], None] = lambda kernel, answer: None) -> tuple[FileResult, ...]:
     """The result of each source, in their order; how many processes take part makes no difference to it.
 
-    What `cache` knows is not done again. Without `jobs`, all is done in this process. What `work` tells of the type
-    `kind` is handed to `tell`, with the kernel that it is about.
+    What `cache` knows is not done again. Without `jobs`, all is done in this process. `tell` is told of answers.
     """
     known = [None if cache is None else cache.find(source) for source in sources]
     files = [_File(source, is_done=found is not None) for source, found in zip(sources, known, strict=True)]
@@ -173,20 +165,20 @@ def lint_files(sources: Sequence[SourceFile], work: Work, request: Request, prog
 
     def take(part: Part, step: Step) -> None:
         file = files[part.file]
-        if kind is not None and isinstance(step, kind):
-            tell(file.kernel_at(part), step)
+        if isinstance(step, FileResult):
+            file.load(step)
             return
-        file.take(part, step)
-        if isinstance(step, At) and step.report is None:
-            label = f"{file.source.display}: {file.kernel_at(part).name}"
-            progress(sum(not f.parts for f in files), len(files), label)
+        kernel = file.take(step)
+        if step.report is None:
+            progress(sum(not f.parts for f in files), len(files), f"{file.source.display}: {kernel.name}")
+        elif step.answer:
+            tell(kernel, step.answer)
 
     def lose(part: Part, lost: Lost) -> list[Part]:
         rest = files[part.file].lose(part, lost)
         return [] if rest is None else [rest]
 
-    told = Union[Step, kind]  # noqa: UP007 - None is no kind
-    with Processes(parts, jobs, told, does, partial(_seconds, request), take, lose, bounds(request),
+    with Processes(parts, jobs, Step, does, partial(_seconds, request), take, lose, bounds(request),
                    done=lambda part, noted: files[part.file].end(noted)) as processes:
         _read(files, known)
         processes.finish()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections import namedtuple
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -77,6 +78,10 @@ class TupleType:
     def labels(self) -> tuple[str, ...]:
         """What each element is called after the tuple's name: `name.field`, `name.0`."""
         return self.fields or tuple(map(str, range(len(self.elements))))
+
+    def holding(self, parts: Sequence[Any]) -> Any:
+        """A tuple of its kind that holds these."""
+        return (self.cls or namedtuple("Arguments", self.fields))(*parts) if self.fields else tuple(parts)
 
     def __str__(self) -> str:
         if self.fields:

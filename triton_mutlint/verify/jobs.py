@@ -168,7 +168,7 @@ def _addresses(file: FileResult, report: KernelReport, variants: Sequence[Varian
     for variant in variants:
         leaves.update(flat_args(variant.args))
     named = {write.through for write in report.indirect_writes}
-    casts = any(_CASTS.search(_read(path)) for path in file.sources)
+    casts = any(_CASTS.search(path.read_text("utf-8", "replace")) for path in file.sources if path.is_file())
     found = set()
     for name, kind in leaves.items():
         if isinstance(kind, PointerType) and kind.element in ("i64", "u64") and (casts or name in named):
@@ -177,10 +177,3 @@ def _addresses(file: FileResult, report: KernelReport, variants: Sequence[Varian
         if is_long and (name in named or (casts and _ADDRESS.search(name))):
             found.add(name)
     return tuple(sorted(found))
-
-
-def _read(path: Any) -> str:
-    try:
-        return str(path.read_text(encoding="utf-8", errors="replace"))
-    except OSError:
-        return ""

@@ -39,7 +39,7 @@ from triton_mutlint.verify.model import (
 )
 from triton_mutlint.verify.reproducer import write_reproducer
 from triton_mutlint.verify.running.server import run_jobs
-from triton_mutlint.verify.wire import Difference, Finished, Job, OpJob, RunResult, Settings
+from triton_mutlint.verify.wire import LEFT_OUT, Difference, Finished, Job, OpJob, RunResult, Settings
 
 J = TypeVar("J", Job, OpJob)
 _ADDRESSED = (ParameterKind.POINTER, ParameterKind.DESCRIPTOR)
@@ -165,12 +165,12 @@ def agreed(may: bool, seen: bool) -> Agreement:
 def said_of(finished: Finished, runs: Sequence[RunResult], good: Sequence[RunResult]) -> dict[str, Any]:
     """What is said of whatever was run: the runs that count, of which the `good` ones gave something to compare."""
     counts = Counter((r.status, r.message) for r in runs if r.status != "ok")
-    left_out = (("skipped", "left out after those", finished.given_up),) if finished.given_up else ()
     outside: Counter[str] = Counter()
     for result in good:
         outside.update(result.outside)
+    problems = sorted(((*said, count) for said, count in counts.most_common()), key=lambda one: one[:2] == LEFT_OUT)
     return {"compared": len(good), "outside": tuple(sorted(outside.items())), "refused": finished.refused,
-            "problems": (*((status, message, count) for (status, message), count in counts.most_common()), *left_out)}
+            "problems": tuple(problems)}
 
 
 def _largest(good: list[RunResult]) -> tuple[Difference, ...]:

@@ -8,9 +8,11 @@ from typing import Any, ClassVar
 
 from triton_mutlint.types import EMPTY
 
+LEFT_OUT = ("skipped", "left out after those")  # of a run, as others like it took too long, or processes were lost
 STRAY = ""  # in place of a parameter: addresses that belong to none
 FILLS = ("random", "ones", "zeros", "ramp", "extreme")
 EAGER, FAKE = "eager", "fake"  # the op as it is; its fake function
+EXHAUSTED = "exhausted"  # the status of a run for which there is no call left
 PATHS = (FAKE, "aot_eager", "export", "export-strict", "dynamic", "inductor", "aoti")  # by which torch runs a program
 ONNX = "onnx"  # besides, of a model: as it is exported, in onnxruntime
 COMPILING = 60.0  # seconds that a path takes besides, as it compiles
@@ -222,4 +224,3 @@ class Finished:
 
     results: tuple[RunResult, ...] = ()
     refused: str = ""
-    given_up: int = 0  # runs that were left out, after others like them or the kernel's process were lost

@@ -23,6 +23,7 @@ from triton_mutlint.process.inputs import environment, note_data
 from triton_mutlint.process.stamps import refuse_irregular
 from triton_mutlint.process.watchdog import watched
 from triton_mutlint.source.slicing.tracing import PRIVATE, patched, telling, traced
+from triton_mutlint.types import Target, parse_target
 
 SECONDS = 20.0  # far above what any constant of the measured corpora takes (0.4 s)
 _RECURSION_LIMIT = 6000  # a chain of sliced modules nests some ten Python frames per module
@@ -30,19 +31,22 @@ _INTERPRET = "TRITON_INTERPRET"
 _LOCK = threading.RLock()
 
 
-def stand_in_driver(backend: str, arch: str) -> SimpleNamespace:
+def gpu_of(target: Target) -> Any:
+    """Triton's own object for a target."""
+    from triton.backends.compiler import GPUTarget
+
+    return GPUTarget(target.backend, int(target.arch) if target.arch.isdigit() else target.arch, target.warp_size)
+
+
+def stand_in_driver(target: Target) -> SimpleNamespace:
     """Answers what module-level code asks the active driver: the target; never a device."""
 
     def refuse(*args: object, **kwargs: object) -> NoReturn:
         raise RuntimeError("no device is touched while a file is loaded")
 
-    def target() -> Any:
-        from triton.backends.compiler import GPUTarget
-
-        return GPUTarget(backend, int(arch) if arch.isdigit() else arch, 32 if backend == "cuda" else 64)
-
-    return SimpleNamespace(get_current_target=target, get_current_device=lambda: 0, get_active_torch_device=refuse,
-                           get_benchmarker=lambda: refuse, utils=SimpleNamespace(get_device_properties=refuse))
+    return SimpleNamespace(
+        get_current_target=lambda: gpu_of(target), get_current_device=lambda: 0, get_active_torch_device=refuse,
+        get_benchmarker=lambda: refuse, utils=SimpleNamespace(get_device_properties=refuse))
 
 
 class _NoTorch:
@@ -58,7 +62,7 @@ class Session:
 
     def __init__(self, backend: str, arch: str, import_module: Callable[..., ModuleType], inspect: ModuleType) -> None:
         self._import_module, self._inspect = import_module, inspect
-        self._driver = stand_in_driver(backend, arch)
+        self._driver = stand_in_driver(parse_target(f"{backend}:{arch}"))
         self._modules: dict[str, ModuleType] = {}
         self._depth = 0
         self._stack = contextlib.ExitStack()

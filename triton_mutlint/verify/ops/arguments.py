@@ -20,6 +20,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_leaves
 
+from triton_mutlint.kernel_source.dtypes import canonical_dtype
 from triton_mutlint.verify.running.memory import DIMENSIONS, RunMemory, element_bytes, filled, given_values, torch_dtype
 from triton_mutlint.verify.wire import Case, OpJob, Words
 
@@ -126,7 +127,7 @@ def _plain_calls(takes: Sequence[OpParameter], words: Words) -> Iterator[Case]:
 
 def _any_calls(takes: Sequence[OpParameter], words: Words, source: random.Random) -> Iterator[Case]:
     """Calls at random, without end: each tensor has its own type and rank, but all sizes are among few."""
-    dtypes = [element_name(d) for d in words.dtypes] + ["fp32", "fp32", "bf16", "i8", "i32", "i64", "fp8e4nv", ""]
+    dtypes = [*map(_element, words.dtypes), "fp32", "fp32", "bf16", "i8", "i32", "i64", "fp8e4nv", ""]
     while True:
         few = source.choice(((128, 128, 128), (16, 32, 64), (2, 128, 256), (1, 8, 16)))
         common = source.choice(dtypes)
@@ -207,10 +208,7 @@ def tensor_text(element: str, sizes: Sequence[int], strides: Sequence[int] = ())
 
 
 def _resized(text: str, old: int, new: int) -> str:
-    def resized(match: re.Match[str]) -> str:
-        return tensor_text(match[1], [new if size == old else size for size in _integers(match[2])])
-
-    return _TENSOR.sub(resized, text)
+    return _TENSOR.sub(lambda m: tensor_text(m[1], [new if n == old else n for n in _integers(m[2])]), text)
 
 
 def _strided(text: str) -> str:
@@ -227,13 +225,11 @@ def _strided(text: str) -> str:
 
 
 def _retyped(text: str, dtype: str) -> str:
-    return _TENSOR.sub(lambda m: m[0].replace(m[1], element_name(dtype), 1) if m[1][0] in "fb" else m[0], text)
+    return _TENSOR.sub(lambda m: m[0].replace(m[1], _element(dtype), 1) if m[1][0] in "fb" else m[0], text)
 
 
-def element_name(dtype: str) -> str:
-    """How a kernel's pointer names one of torch's types."""
-    return next((e for e in ("fp16", "bf16", "fp32", "fp64", "i64", "i32", "i8", "u8", "i1", "fp8e4nv", "fp8e5")
-                 if str(torch_dtype(e)).removeprefix("torch.") == dtype), dtype)
+def _element(dtype: str) -> str:
+    return canonical_dtype(dtype) or dtype
 
 
 def _integers(text: str | None) -> list[int]:
@@ -276,7 +272,7 @@ def _tensor(match: re.Match[str], name: str, memory: RunMemory, given: Any, fill
         region.fill(_canary(element, extent, name, fill, max(sizes, default=1)))
     else:
         region.fill(given_values(element, extent, given, fill, name))
-    return region.tensor().detach().as_strided(sizes, strides)
+    return region.tensor.detach().as_strided(sizes, strides)
 
 
 def _canary(element: str, extent: int, name: str, fill: int, size: int) -> torch.Tensor:

@@ -19,7 +19,7 @@ from triton_mutlint.verify.ops.interpreted import capture_interpreted
 from triton_mutlint.verify.ops.observing import observed
 from triton_mutlint.verify.ops.paths import follow
 from triton_mutlint.verify.running.child import attempted
-from triton_mutlint.verify.wire import COMPILING, EAGER, TRIES, Case, OpJob, RefusedError, RunResult
+from triton_mutlint.verify.wire import COMPILING, EAGER, EXHAUSTED, TRIES, Case, OpJob, RefusedError, RunResult
 
 _FRUITLESS = 60  # calls that the op refuses, one after the other, before no more are tried
 _SEARCHES = 3  # runs that look for a call that the op takes, before it is given up
@@ -115,7 +115,7 @@ def _note_implementations(device: str) -> dict[str, Any]:
 
 def _eager(job: OpJob, op: CallableOp, number: int, tried: _Tried) -> RunResult:
     """The next call that the op takes, or the last one that it refuses."""
-    result = RunResult(number, "skipped", "there is nothing else to call it with")
+    result = RunResult(number, EXHAUSTED)
     if number >= _SEARCHES and not tried.good:
         return result
     end = time.monotonic() + job.settings.timeout * (TRIES - 1)

@@ -11,11 +11,13 @@ from functools import lru_cache
 from pathlib import Path
 from types import FrameType
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from triton_mutlint.verify.ops.arguments import CallableOp, element_name, made, one_value, tensor_text, tensors_in
+from triton_mutlint.kernel_source.dtypes import canonical_dtype
+from triton_mutlint.verify.ops.arguments import CallableOp, made, one_value, tensor_text, tensors_in
 from triton_mutlint.verify.running.memory import Allocation, RunMemory
 from triton_mutlint.verify.running.runtime import watching
 from triton_mutlint.verify.wire import Case, OpJob, RunResult
@@ -65,12 +67,10 @@ def _once(job: OpJob, op: CallableOp, case: Case, fill: int) -> _Seen:
     _wait(memory)
     changed = {_argument(r) for r in memory if r.changed()}
     changed |= {name for name, value in given.items() if before[name] != [_looks(t) for t in tensors_in(value)]}
-    held = {r.raw.untyped_storage().data_ptr(): _argument(r) for r in memory}
     allowed = [r.alias_info is not None for r in op.schema.returns] if op.schema is not None else []
     results = result if isinstance(result, tuple) else (result,)
-    returned = {held[t.untyped_storage().data_ptr()] for i, one in enumerate(results)
-                for t in tensors_in(one) if not (allowed[i:i + 1] or [False])[0]
-                and t.untyped_storage().data_ptr() in held}
+    returned = {_argument(r) for i, one in enumerate(results) if not (allowed[i:i + 1] or [False])[0]
+                for t in tensors_in(one) if (r := memory.owner(t)) is not None}
     unmarked = early - marked if op.gradients is not None else set()
     return _Seen(early, unmarked, changed, {_argument(r) for r in memory if r.is_touched}, returned,
                  {_argument(r): r.spilled() for r in memory if r.spilled()}, reached, raised)
@@ -98,7 +98,7 @@ def _gradients(results: Any, names: Sequence[str], memory: RunMemory, fill: int)
     found: list[tuple[Any, Any]] = []
     for i, result in enumerate(results if isinstance(results, tuple) else (results,)):
         if isinstance(result, torch.Tensor) and result.requires_grad and names:
-            text = tensor_text(element_name(str(result.dtype).removeprefix("torch.")), result.shape)
+            text = tensor_text(canonical_dtype(str(result.dtype)) or "", result.shape)
             name = names[min(i, len(names) - 1)].replace("[]", f"[{i}]")
             found.append((result, one_value(text, name, memory, None, fill)))
     return found
@@ -129,15 +129,11 @@ def _marking(memory: RunMemory) -> Iterator[set[str]]:
     before = context.mark_dirty
 
     def mark_dirty(self: Any, *tensors: Any) -> None:
-        storages = {t.untyped_storage().data_ptr() for t in tensors_in(tensors)}
-        found.update(_argument(r) for r in memory if r.raw.untyped_storage().data_ptr() in storages)
+        found.update(_argument(r) for t in tensors_in(tensors) if (r := memory.owner(t)) is not None)
         before(self, *tensors)
 
-    context.mark_dirty = mark_dirty
-    try:
+    with patch.object(context, "mark_dirty", mark_dirty):
         yield found
-    finally:
-        context.mark_dirty = before
 
 
 class _Writes(TorchDispatchMode):  # type: ignore[misc]  # torch has no types here
@@ -163,9 +159,9 @@ class _Writes(TorchDispatchMode):  # type: ignore[misc]  # torch has no types he
             for argument in func._schema.arguments:
                 is_written = argument.alias_info is not None and argument.alias_info.is_write
                 for tensor in tensors_in(named.get(argument.name)) if is_written else ():
-                    for region in self._memory:
-                        is_own = tensor.untyped_storage().data_ptr() == region.raw.untyped_storage().data_ptr()
-                        region.is_touched |= is_own and tensor.numel() > 0
+                    region = self._memory.owner(tensor)
+                    if region is not None and tensor.numel():
+                        region.is_touched = True
         return func(*args, **kwargs)
 
 

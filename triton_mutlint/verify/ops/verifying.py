@@ -40,7 +40,7 @@ from triton_mutlint.verify.model import (
 from triton_mutlint.verify.ops.subjects import importable, named, subject_of
 from triton_mutlint.verify.running.server import run_jobs
 from triton_mutlint.verify.verifying import agreed, held, require, said_of
-from triton_mutlint.verify.wire import EAGER, FAKE, ONNX, Finished, ModelJob, OpJob, RunResult, Settings
+from triton_mutlint.verify.wire import EAGER, EXHAUSTED, FAKE, ONNX, Finished, ModelJob, OpJob, RunResult, Settings
 
 _Op = Subject[OpReport, OpJob]
 _NO_FAKE = re.compile(r"no fake impl|UnsupportedOperator|no meta", re.IGNORECASE)
@@ -129,10 +129,10 @@ def outcome_of(subject: _Op, finished: Finished | None, device: str) -> Verified
     good = [r for r in eager if r.status == "ok"]
     arguments = tuple(_argument(argument, op, job, good) for argument in op.arguments)
     paths = tuple(_path(op, job.runs[r.run], r) for r in finished.results if job.runs[r.run] != EAGER)
-    disagreements = tuple(dict.fromkeys((*_disagreements(op, arguments, good), *_apart(op, paths))))
+    disagreements = tuple(dict.fromkeys((*_disagreements(op, arguments, good), *_apart(paths))))
     outcome = Outcome.FAILED if disagreements else Outcome.RAN if good else Outcome.NOT_RUN
     runs = [r if r.status != "ok" or not r.message else replace(r, status="error") for r in eager
-            if r.status != "skipped"]
+            if r.status != EXHAUSTED]
     return Verified(op.name, op.location, outcome, device, arguments if good else (), len(eager),
                     **said_of(finished, runs, good), disagreements=disagreements, paths=paths, kind="op")
 
@@ -194,16 +194,14 @@ def _disagreements(op: OpReport, arguments: Sequence[ParameterOutcome],
                                "this is a defect of triton-mutlint: please report it", first)
 
 
-def _apart(op: OpReport, paths: Sequence[PathOutcome]) -> Iterator[Disagreement]:
+def _apart(paths: Sequence[PathOutcome]) -> Iterator[Disagreement]:
     """The paths on which torch gives something else than the op itself: one that is wrong alike is told once."""
-    for status in ("fake", ""):
-        found = [p for p in paths if p.status == "differs" and (p.name == FAKE) is bool(status)]
-        if found and status:
-            yield Disagreement("TML109", found[0].message, "let the fake function give what the op gives",
-                               found[0].given)
-        elif found:
-            names = ", ".join(dict.fromkeys(p.name for p in found))
-            yield Disagreement("", f"{names}: {found[0].message}", "", found[0].given)
+    found = [p for p in paths if p.status == "differs"]
+    for p in [p for p in found if p.name == FAKE][:1]:
+        yield Disagreement("TML109", p.message, "let the fake function give what the op gives", p.given)
+    others = [p for p in found if p.name != FAKE]
+    for p in others[:1]:
+        yield Disagreement("", f"{', '.join(dict.fromkeys(p.name for p in others))}: {p.message}", "", p.given)
 
 
 def _path(op: OpReport, path: str, result: RunResult) -> PathOutcome:

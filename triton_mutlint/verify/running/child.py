@@ -14,23 +14,23 @@ from pathlib import Path
 import click
 import torch
 
-from triton_mutlint.process.confined import is_confined
 from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.verify.running.memory import Arena
 from triton_mutlint.verify.wire import Begun, Finished, RefusedError, RunResult, Settings, Work
 
 _LOADING = 60.0  # seconds
 _NO_OP = re.compile(r"'InterpreterBuilder' object has no attribute '(?:create_|get_)?(\w+)'")
+_UNSUPPORTED = {"inline_asm not supported": "inline asm", "extern_elementwise not supported": "an extern function",
+                "_semantic` argument must be provided": "a builtin of the target"}  # by what the interpreter says
 _FIRST = 300  # characters of a message that are kept
 
 
 def work(job: Work, wanted: Sequence[int]) -> Iterator[Begun | RunResult | Finished]:
-    """Make the runs numbered `wanted`, telling of each as it begins and ends, and how many were left out."""
-    silence()
+    """Make the runs numbered `wanted`, telling of each as it begins and ends."""
     _limit_memory(job.settings)
     try:
         with watched(max(_LOADING, job.settings.timeout)):
-            run: Callable[[int], RunResult | None] = importlib.import_module(job.worker).loaded(job)
+            run: Callable[[int], RunResult] = importlib.import_module(job.worker).loaded(job)
     except TooLongError:
         yield Finished(refused="loading it took too long")
         return
@@ -38,33 +38,16 @@ def work(job: Work, wanted: Sequence[int]) -> Iterator[Begun | RunResult | Finis
         told = str(error) if isinstance(error, RefusedError) else f"{type(error).__name__}: {_line(error)}"
         yield Finished(refused=told)
         return
-    left_out = 0
     for number in wanted:
         yield Begun(number, job.seconds(number))
         result = run(number)
-        if result is None:
-            left_out += 1
-            continue
         yield result
         if result.status == "fault":  # a GPU answers nothing more in this process
             os._exit(1)
-    yield Finished(given_up=left_out)
+    yield Finished()
 
 
-def silence() -> None:
-    """Kernels print; nobody asked. Called before the process is confined, if it is to be."""
-    if is_confined():
-        return
-    null = os.open(os.devnull, os.O_RDWR)
-    for number in (1, 2):
-        os.dup2(null, number)
-    os.close(null)
-
-
-@lru_cache(maxsize=1)
-def arena() -> Arena:
-    """Where all tensors of kernels lie, on a CPU."""
-    return Arena()
+arena = lru_cache(maxsize=1)(Arena)  # where all tensors of kernels lie, on a CPU
 
 
 def _limit_memory(settings: Settings) -> None:
@@ -99,12 +82,8 @@ def _reason_of(error: BaseException, settings: Settings) -> tuple[str, str]:
     chain = list(_chain(error))
     text = " ".join(str(e) for e in chain)
     missing = _NO_OP.search(text)
-    if "inline_asm not supported" in text:
-        return "unsupported", "inline asm: the interpreter cannot run it (--device cuda can)"
-    if "extern_elementwise not supported" in text:
-        return "unsupported", "an extern function: the interpreter cannot run it (--device cuda can)"
-    if "_semantic` argument must be provided" in text:
-        return "unsupported", "a builtin of the target: the interpreter cannot run it (--device cuda can)"
+    if what := next((what for said, what in _UNSUPPORTED.items() if said in text), ""):
+        return "unsupported", f"{what}: the interpreter cannot run it (--device cuda can)"
     if missing:
         return "unsupported", f"the interpreter of this Triton has no `{missing[1]}` (--device cuda can run it)"
     if "out of memory" in text.lower() or any(isinstance(e, MemoryError) for e in chain):

@@ -13,25 +13,25 @@ import torch
 from triton_mutlint.source.load import load
 from triton_mutlint.spec.as_yaml import read_argument
 from triton_mutlint.types import ArgType, Kernel, SourceFile
-from triton_mutlint.verify.running.arguments import RunArguments, arguments
+from triton_mutlint.verify.running.arguments import RunArguments
 from triton_mutlint.verify.running.child import arena, attempted
 from triton_mutlint.verify.running.memory import DIMENSIONS, RunMemory, difference
 from triton_mutlint.verify.running.runtime import watching
-from triton_mutlint.verify.wire import STRAY, Difference, Job, RefusedError, RunCase, RunResult
+from triton_mutlint.verify.wire import LEFT_OUT, STRAY, Difference, Job, RefusedError, RunCase, RunResult
 
 _TOLERANCE = 1e-5  # of kernels on clones against those in place
 
 
-def loaded(job: Job) -> Callable[[int], RunResult | None]:
-    """What makes a run of the kernel; None where runs like it took too long. Raises RefusedError."""
+def loaded(job: Job) -> Callable[[int], RunResult]:
+    """What makes a run of the kernel, unless runs like it took too long. Raises RefusedError."""
     kernel, types = _loaded(job)
     late: list[RunCase] = []
 
-    def run(number: int) -> RunResult | None:
+    def run(number: int) -> RunResult:
         case = job.runs[number]
         smaller = [other for other in late if DIMENSIONS[other.size] <= DIMENSIONS[case.size]]
         if len(smaller) > 1 or any(other.fill == case.fill for other in smaller):
-            return None  # no larger ones with these values, or twice with any
+            return RunResult(number, *LEFT_OUT)  # no larger ones with these values, or twice with any
         result = attempted(job.settings, number, job.settings.timeout,
                            partial(_run, job, number, kernel, types[case.variant]))
         late.extend([case] * (result.status == "timeout"))
@@ -76,7 +76,7 @@ def _give_allocator() -> None:
 def _run(job: Job, number: int, kernel: Kernel, types: Mapping[str, ArgType]) -> RunResult:
     run, device = job.runs[number], job.settings.device
     memory = RunMemory(device, arena() if device == "cpu" else None)
-    made = arguments(job, run, types, memory)
+    made = RunArguments(job, run, types, memory)
     _launch(job, run, kernel, made, made.make())
     seen = _observed(number, made)
     leaked, differences = _on_clones(job, run, kernel, made)
@@ -108,12 +108,12 @@ def _on_clones(job: Job, run: RunCase, kernel: Kernel,
     """
     written = job.variants[run.variant].written
     atol, rtol = (_TOLERANCE if given is None else given for given in (job.settings.atol, job.settings.rtol))
-    in_place = {region.label: region.raw.clone() for region in made.memory if not region.indirect}
-    for region in made.memory:
+    originals = list(made.memory)
+    in_place = {label: region.tensor.clone() for label, region in made.regions.items() if label in written}
+    for region in originals:
         region.restore()
-    clones = {label: made.memory.clone(region) for label, region in made.regions.items() if label in written}
+    clones = {label: made.memory.clone(made.regions[label]) for label in in_place}
     _launch(job, run, kernel, made, made.make(clones))
-    apart = [difference(made.regions[label], in_place[label], clone, atol, rtol)
-             for label, clone in clones.items()]
-    return (tuple(sorted({r.label for r in made.memory if not r.indirect and r.changed()})),
+    apart = [difference(label, in_place[label], clone.tensor, atol, rtol) for label, clone in clones.items()]
+    return (tuple(sorted({r.label for r in originals if not r.indirect and r.changed()})),
             tuple(found for found in apart if found is not None))

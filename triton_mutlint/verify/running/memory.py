@@ -16,7 +16,8 @@ from typing import Any
 import numpy
 import torch
 
-from triton_mutlint.kernel_source.dtypes import FLOATS, canonical_dtype
+from triton_mutlint.kernel_source.dtypes import FLOATS
+from triton_mutlint.lowering.torch_pass import torch_dtypes
 from triton_mutlint.types import ScalarType
 from triton_mutlint.verify.wire import Difference, RefusedError
 
@@ -25,13 +26,11 @@ _INDICES = 8  # random integers stay below: they tend to be offsets, lengths and
 _BEGINS = re.compile(r"(^|_)cu_|cu_?seq|indptr|(?<!chunk_)offsets|split_sizes_cum", re.IGNORECASE)
 _PAIRS = re.compile(r"chunk_indices", re.IGNORECASE)
 _LENGTHS = re.compile(r"seq_?len|lengths?$|(^|_)lens?(_|$)", re.IGNORECASE)
-_TORCH = {canonical_dtype(str(d)): d for d in vars(torch).values() if isinstance(d, torch.dtype)}
-_TORCH |= {"i1": torch.bool, "u1": torch.bool}
 
 
 def torch_dtype(element: str) -> torch.dtype | None:
     """torch's type for an element; None where it has none (`fp8e4b15`)."""
-    return _TORCH.get(element)
+    return torch_dtypes().get({"u1": "i1"}.get(element, element))
 
 
 def element_bytes(element: str) -> int:
@@ -58,10 +57,8 @@ def filled(element: str, count: int, fill: str, seed: int, name: str, dimension:
     rng = numpy.random.default_rng([seed, int.from_bytes(digest, "big")])
     dtype = torch_dtype(element) or torch.float8_e4m3fn
     values = _told(name, count, dimension) if dimension and fill in ("random", "ones", "ramp") else None
-    if element in FLOATS:
-        values = _floats(rng, dtype, count, fill)
-    elif values is None or dtype == torch.bool:
-        values = _integers(rng, dtype, count, fill)
+    if values is None or element in FLOATS or dtype == torch.bool:
+        values = _values(rng, dtype, count, fill)
     return torch.from_numpy(values).to(dtype).view(torch.uint8)
 
 
@@ -86,24 +83,24 @@ def _told(name: str, count: int, dimension: int) -> Any:
     return numpy.full(count, dimension) if _LENGTHS.search(name) else None
 
 
-def _floats(rng: Any, dtype: torch.dtype, count: int, fill: str) -> Any:
-    if fill == "extreme":
-        info = torch.finfo(dtype)
-        return rng.choice([info.max, info.min, numpy.inf, -numpy.inf, numpy.nan, 0.0, info.tiny, 1.0], count)
-    return _plain(count, fill) if fill in ("zeros", "ones", "ramp") else rng.standard_normal(count)
-
-
-def _integers(rng: Any, dtype: torch.dtype, count: int, fill: str) -> Any:
+def _values(rng: Any, dtype: torch.dtype, count: int, fill: str) -> Any:
+    if fill in ("zeros", "ones"):
+        return numpy.full(count, int(fill == "ones"))
     if dtype == torch.bool:
-        return _plain(count, fill) if fill in ("zeros", "ones") else rng.integers(0, 2, count)
+        return rng.integers(0, 2, count)
+    if fill == "ramp":
+        return numpy.arange(count) % 256
     if fill == "extreme":
-        info = torch.iinfo(dtype)
-        return rng.choice([info.min, -1 if info.min == 0 else info.max, 0, 1], count)
-    return _plain(count, fill) if fill in ("zeros", "ones", "ramp") else rng.integers(0, _INDICES, count)
+        return rng.choice(_extremes(dtype), count)
+    return rng.standard_normal(count) if dtype.is_floating_point else rng.integers(0, _INDICES, count)
 
 
-def _plain(count: int, fill: str) -> Any:
-    return numpy.arange(count) % 256 if fill == "ramp" else numpy.full(count, int(fill == "ones"))
+def _extremes(dtype: torch.dtype) -> list[Any]:
+    if dtype.is_floating_point:
+        info = torch.finfo(dtype)
+        return [info.max, info.min, numpy.inf, -numpy.inf, numpy.nan, 0.0, info.tiny, 1.0]
+    least, most = torch.iinfo(dtype).min, torch.iinfo(dtype).max
+    return [least, most if least else -1, 0, 1]
 
 
 GUARD = {"cpu": 4096, "cuda": 16 << 20}  # bytes on either side
@@ -148,8 +145,6 @@ class Allocation:
     label: str
     element: str
     raw: torch.Tensor  # bytes, with the guard zones
-    size: int  # bytes between them
-    guard: int
     indirect: bool = False
     before: torch.Tensor = field(init=False)
     outside: int = 0  # writes beside it that the interpreter refused
@@ -159,6 +154,16 @@ class Allocation:
         self.before = self.raw.clone()
 
     @property
+    def guard(self) -> int:
+        """The bytes of a guard zone."""
+        return GUARD[self.raw.device.type]
+
+    @property
+    def size(self) -> int:
+        """The bytes between the guard zones."""
+        return len(self.raw) - 2 * self.guard
+
+    @property
     def address(self) -> int:
         return int(self.raw.data_ptr()) + self.guard
 
@@ -166,11 +171,11 @@ class Allocation:
     def inner(self) -> torch.Tensor:
         return self.raw[self.guard : self.guard + self.size]
 
-    def tensor(self, raw: torch.Tensor | None = None) -> torch.Tensor:
-        """The memory as a flat tensor of its elements, in `raw` or in its own."""
-        inner = self.inner if raw is None else raw[self.guard : self.guard + self.size]
+    @property
+    def tensor(self) -> torch.Tensor:
+        """The memory as a flat tensor of its elements; of bytes where torch has no such elements."""
         dtype = torch_dtype(self.element)
-        return inner.view(dtype) if dtype is not None else inner
+        return self.inner.view(dtype) if dtype is not None else self.inner
 
     def fill(self, data: torch.Tensor) -> None:
         """Begin with these bytes."""
@@ -206,27 +211,22 @@ class RunMemory:
         self.stray = 0  # writes to addresses that are next to no region
         self.is_open = False  # other memory may be used too, and nothing is refused: stores are noted
         self.is_launching = False  # the interpreter is at work, which copies every argument and back
-        self._clones: list[tuple[int, int, Allocation]] = []
         self._index()
 
     def add(self, label: str, element: str, size: int, *, indirect: bool = False) -> Allocation:
         """A region of `size` bytes; raises RuntimeError or MemoryError where there is no room."""
-        guard = GUARD[self.device]
-        raw = self._allocate(size + 2 * guard)
+        raw = self._allocate(size + 2 * GUARD[self.device])
         raw.fill_(_PATTERN)
-        region = Allocation(label, element, raw, size, guard, indirect)
+        region = Allocation(label, element, raw, indirect)
         self.regions.append(region)
         self._index()
         return region
 
-    def clone(self, region: Allocation) -> torch.Tensor:
-        """The region's bytes, guard zones too, in another place that counts as the region's memory from now on."""
-        raw = self._allocate(len(region.raw))
-        raw.copy_(region.raw)
-        start = raw.data_ptr() + region.guard
-        self._clones.append((start, start + region.size, region))
-        self._index()
-        return raw
+    def clone(self, region: Allocation) -> Allocation:
+        """The same in another place."""
+        other = self.add(region.label, region.element, region.size)
+        other.fill(region.inner)
+        return other
 
     def _allocate(self, size: int) -> torch.Tensor:
         if self._arena is not None:
@@ -236,14 +236,17 @@ class RunMemory:
         return whole[skip : skip + size]
 
     def _index(self) -> None:
-        own = [(r.address, r.address + r.size, r) for r in self.regions]
-        spans = sorted(own + self._clones, key=lambda span: span[0])
-        self._starts = numpy.array([start for start, _, _ in spans], numpy.uint64)
-        self._ends = numpy.array([end for _, end, _ in spans], numpy.uint64)
-        self._owners = [region for _, _, region in spans]
+        self._owners = sorted(self.regions, key=lambda region: region.address)
+        self._starts = numpy.array([r.address for r in self._owners], numpy.uint64)
+        self._ends = numpy.array([r.address + r.size for r in self._owners], numpy.uint64)
 
     def __iter__(self) -> Iterator[Allocation]:
         return iter(self.regions)
+
+    def owner(self, tensor: torch.Tensor) -> Allocation | None:
+        """The region whose storage a tensor has."""
+        place = tensor.untyped_storage().data_ptr()
+        return next((r for r in self.regions if r.raw.untyped_storage().data_ptr() == place), None)
 
     def inside(self, addresses: numpy.ndarray[Any, Any], size: int) -> numpy.ndarray[Any, Any]:
         """Which accesses of `size` bytes lie within a region."""
@@ -262,27 +265,22 @@ class RunMemory:
 
     def beside(self, address: int, count: int) -> None:
         """Count refused writes for the region that an address is next to, if it is next to any."""
-        gaps = [max(int(start) - address, address - int(end))
-                for start, end in zip(self._starts, self._ends, strict=True)]
+        gaps = [max(r.address - address, address - r.address - r.size) for r in self._owners]
         if gaps and min(gaps) < NEAR:
             self._owners[gaps.index(min(gaps))].outside += count
         else:
             self.stray += count
 
 
-def difference(region: Allocation, one: torch.Tensor, other: torch.Tensor, atol: float,
-               rtol: float) -> Difference | None:
-    """How two states of a region differ, beyond the tolerance; None if they do not."""
-    left, right = region.tensor(one), region.tensor(other)
-    if torch.equal(left.view(torch.uint8), right.view(torch.uint8)):
+def difference(name: str, one: torch.Tensor, other: torch.Tensor, atol: float, rtol: float) -> Difference | None:
+    """How two states of a tensor differ, beyond the tolerance; None if they do not."""
+    if torch.equal(one.view(torch.uint8), other.view(torch.uint8)):
         return None
-    if torch_dtype(region.element) is None or left.dtype == torch.bool:
-        left, right = left.view(torch.uint8), right.view(torch.uint8)
-    a, b = left.to(torch.float64), right.to(torch.float64)
+    a, b = (t.view(torch.uint8 if t.dtype == torch.bool else t.dtype).to(torch.float64) for t in (one, other))
     off = ~torch.isclose(a, b, rtol=rtol, atol=atol, equal_nan=True)
     count = int(off.sum())
     if not count:
         return None
     gap = torch.where(off, torch.nan_to_num((a - b).abs(), nan=float("inf")), 0.0)
     index = int(gap.argmax())
-    return Difference(region.label, float(gap[index]), index, count)
+    return Difference(name, float(gap[index]), index, count)

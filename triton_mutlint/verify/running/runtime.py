@@ -182,17 +182,15 @@ def _around(definition: ast.FunctionDef, names: tuple[str, ...]) -> ast.stmt:
 def _guard(interpreter: Any) -> None:
     """Put masks on all that goes beside the memory of the run, and count it."""
     builder, handle = interpreter.InterpreterBuilder, interpreter.TensorHandle
-    load, store = builder.create_masked_load, builder.create_masked_store
-    rmw, cas = builder.create_atomic_rmw, builder.create_atomic_cas
+    cas = builder.create_atomic_cas
 
-    def masked_load(self: Any, ptrs: Any, mask: Any, *rest: Any, **named: Any) -> Any:
-        return load(self, ptrs, _allowed(handle, ptrs, mask, write=False), *rest, **named)
+    def masking(access: Any, pointer: int, mask: int) -> Any:
+        """The access of this kind with what is allowed of its mask; loads alone have it right after the pointer."""
+        def masked(self: Any, *args: Any, **named: Any) -> Any:
+            allowed = _allowed(handle, args[pointer], args[mask], write=mask - pointer > 1)
+            return access(self, *args[:mask], allowed, *args[mask + 1:], **named)
 
-    def masked_store(self: Any, ptrs: Any, value: Any, mask: Any, *rest: Any, **named: Any) -> Any:
-        return store(self, ptrs, value, _allowed(handle, ptrs, mask, write=True), *rest, **named)
-
-    def atomic_rmw(self: Any, op: Any, ptr: Any, value: Any, mask: Any, *rest: Any) -> Any:
-        return rmw(self, op, ptr, value, _allowed(handle, ptr, mask, write=True), *rest)
+        return masked
 
     def atomic_cas(self: Any, ptr: Any, *rest: Any) -> Any:
         everything = numpy.ones(numpy.shape(ptr.data), bool)
@@ -200,8 +198,9 @@ def _guard(interpreter: Any) -> None:
             raise OutsideError("a compare-and-swap beside every tensor")
         return cas(self, ptr, *rest)
 
-    builder.create_masked_load, builder.create_masked_store = masked_load, masked_store
-    builder.create_atomic_rmw, builder.create_atomic_cas = atomic_rmw, atomic_cas
+    builder.create_masked_load = masking(builder.create_masked_load, 0, 1)
+    builder.create_masked_store = masking(builder.create_masked_store, 0, 2)
+    builder.create_atomic_rmw, builder.create_atomic_cas = masking(builder.create_atomic_rmw, 1, 3), atomic_cas
 
 
 def _allowed(handle: Callable[..., Any], ptrs: Any, mask: Any, *, write: bool) -> Any:

@@ -13,15 +13,17 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from functools import partial
 from typing import BinaryIO
 
 from triton_mutlint.basics import UsageError
 from triton_mutlint.config.request import Progress, silent
 from triton_mutlint.process.confined import confine
 from triton_mutlint.process.forked import Lost, Processes
-from triton_mutlint.verify.wire import Begun, Finished, RunResult, Work
+from triton_mutlint.verify.wire import LEFT_OUT, Begun, Finished, RunResult, Work
 
 _GRACE = 3.0  # seconds after the limit before a process that does not stop by itself is ended
 _LOADING = 75.0  # seconds until the first run begins, and between two runs
@@ -89,22 +91,17 @@ def main() -> None:
     tasks: list[_Task] = [(number, tuple(range(len(job.runs)))) for number, job in enumerate(jobs)]
     Processes(tasks, min(settings.jobs, len(jobs)), _Told, server.work,
               lambda told: _GRACE + (told.seconds if isinstance(told, Begun) else max(_LOADING, settings.timeout)),
-              server.received, server.lost, _bound if settings.confined else None).run()
+              server.received, server.lost, partial(_bound, settings.confined)).run()
 
 
-def _bound(keep: Iterable[int]) -> None:
-    """How the processes are confined; each limits its memory itself, which reserves more addresses than it uses."""
-    importlib.import_module(_CHILD).silence()
-    confine(keep, memory=None)
-
-
-@dataclass
-class _State:
-    """How far a job has come."""
-
-    results: list[RunResult] = field(default_factory=list)
-    running: Begun | None = None
-    lost: int = 0
+def _bound(is_confined: bool, keep: Iterable[int]) -> None:
+    """Kernels print, and nobody asked. A process limits its memory itself: it reserves more addresses than it uses."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for number in (1, 2):
+        os.dup2(null, number)
+    os.close(null)
+    if is_confined:
+        confine(keep, memory=None)
 
 
 class _Server:
@@ -112,7 +109,8 @@ class _Server:
 
     def __init__(self, jobs: Sequence[Work], out: BinaryIO) -> None:
         self._jobs, self._out = jobs, out
-        self._states = [_State() for _ in jobs]
+        self._results: list[list[RunResult]] = [[] for _ in jobs]
+        self._lost = Counter[int]()
 
     def work(self, task: _Task) -> Iterator[_Told]:
         """In a forked process."""
@@ -120,34 +118,31 @@ class _Server:
         return told
 
     def received(self, task: _Task, told: _Told) -> None:
-        state = self._states[task[0]]
-        if isinstance(told, Begun):
-            state.running = told
-        elif isinstance(told, RunResult):
-            state.results.append(told)
-        else:
+        if isinstance(told, RunResult):
+            self._results[task[0]].append(told)
+        elif isinstance(told, Finished):
             self._end(task[0], told)
 
     def lost(self, task: _Task, loss: Lost) -> Iterable[_Task]:
         """The runs that are left go on in another process, once."""
-        number, wanted = task
-        state = self._states[number]
-        state.lost += 1
-        if state.running is None:
+        (number, wanted), last = task, loss.last
+        self._lost[number] += 1
+        if last is None and not self._results[number]:
             self._end(number, Finished(refused=f"loading it for a run failed: {loss.reason}"))
             return ()
-        if state.running.run not in {result.run for result in state.results}:
-            why = ("timeout", f"still running after {state.running.seconds:g} s, and did not stop")
+        if isinstance(last, Begun):
+            why = ("timeout", f"still running after {last.seconds:g} s, and did not stop")
             why = why if loss.is_late else ("fault", loss.reason.partition(":")[0])
-            state.results.append(RunResult(state.running.run, *why))
-        left = tuple(run for run in wanted if run > state.running.run)
-        if left and state.lost < self._jobs[number].most_lost:
+            self._results[number].append(RunResult(last.run, *why))
+        left = tuple(run for run in wanted if last is None or run > last.run)
+        if left and self._lost[number] < self._jobs[number].most_lost:
             return [(number, left)]
-        self._end(number, Finished(given_up=len(left)))
+        self._results[number] += [RunResult(run, *LEFT_OUT) for run in left]
+        self._end(number, Finished())
         return ()
 
     def _end(self, number: int, finished: Finished) -> None:
-        results = sorted(self._states[number].results, key=lambda result: result.run)
+        results = sorted(self._results[number], key=lambda result: result.run)
         pickle.dump((number, replace(finished, results=tuple(results))), self._out)
         self._out.flush()
 
