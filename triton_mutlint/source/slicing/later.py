@@ -8,6 +8,7 @@ looked at as well as the name itself. What is computed from random numbers or th
 from __future__ import annotations
 
 import ast
+import re
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import suppress
@@ -20,15 +21,22 @@ from triton_mutlint.source.changes import changes
 from triton_mutlint.source.finder import ModulePlace, is_real
 from triton_mutlint.source.python_text import read_source
 from triton_mutlint.source.searching import walk as searched
-from triton_mutlint.source.slicing.chance import conditions_of, differs
 from triton_mutlint.source.slicing.module_text import ModuleText
 from triton_mutlint.source.slicing.spaces import Space, is_fixed, origin, space_of
 from triton_mutlint.source.slicing.statement_text import DEFINITIONS, mentioned
 from triton_mutlint.source.slicing.stubs import Missing
-from triton_mutlint.source.walking import children, walk
+from triton_mutlint.source.walking import children, dotted, walk
 from triton_mutlint.types import SourceFile, StageError, parse_source
 
 _READING = frozenset({*dir(Mapping), "copy", "count", "index"})  # methods of containers that change nothing
+_BUILTINS = (("id",), ("hash",))
+_DIFFERING = re.compile(r"""
+    (random|secrets|tempfile|numpy\.random)\.
+    | uuid\.(uuid[14]|getnode)$
+    | time\.(?!sleep$|strptime$|struct_time$)
+    | (datetime\.)+(date\.)?(now|utcnow|today)$
+    | os\.(urandom|getrandom|getpid|getppid|times|getloadavg)$
+""", re.VERBOSE)
 _Read = tuple[Any, str]  # a namespace or module, and a name in it
 
 
@@ -115,12 +123,35 @@ def _makers(space: Space, name: str, is_whole: bool) -> Iterator[ast.AST]:
             yield binding.node
         elif not isinstance(binding.node, (ast.Import, ast.ImportFrom, *DEFINITIONS)):
             yield binding.node
-            yield from conditions_of(space.scope.body, binding.node) if is_whole else ()
+            yield from _conditions(space.scope.body, binding.node) if is_whole else ()
 
 
 def _is_left_to_chance(space: Space, name: str) -> bool:
     """Whether it is computed from what differs from run to run."""
-    return any(differs(at, node) for at, one in _origins(space, name, True) for node in _makers(at, one, True))
+    return any(_differs(at, node) for at, one in _origins(space, name, True) for node in _makers(at, one, True))
+
+
+def _differs(space: Space, node: ast.AST) -> bool:
+    """Whether a node mentions random numbers, the clock, the number of a process, addresses, or the like."""
+    file = space.module.outline
+    for inner in walk(node):
+        chain = dotted(inner.func if isinstance(inner, ast.Call) else inner)  # type: ignore[arg-type]  # or no name
+        if chain and chain[0] in file.imports and _DIFFERING.match(file.full(chain)):
+            return True
+        is_builtin = isinstance(inner, ast.Call) and chain in _BUILTINS
+        if is_builtin and chain[0] not in _around(space, chain[0]).scope.by_name:
+            return True
+    return False
+
+
+def _conditions(body: list[ast.stmt], node: ast.stmt) -> list[ast.expr]:
+    """The conditions in a body that decide whether a statement in it is run."""
+    for top in body:
+        if top is not node and isinstance(top, ast.If | ast.Try | ast.With) and any(n is node for n in walk(top)):
+            inner = [child for child in children(top) if isinstance(child, ast.stmt)]
+            inner += [child for h in getattr(top, "handlers", ()) for child in h.body]
+            return [*([top.test] if isinstance(top, ast.If) else []), *_conditions(inner, node)]
+    return []
 
 
 def _is_assumed(space: Space, name: str) -> bool:
