@@ -63,6 +63,7 @@ class Slot:
     gathered: int = 0  # rows gathered or scattered: a descriptor block of one row
     movers: set[Slot] = field(default_factory=set)  # what decides whether a name holds this or another
     handed: int = 0  # given to a function that is itself a parameter
+    summed: dict[Slot, bool] = field(default_factory=dict)  # with what it is added up; true: as a wide integer
     children: dict[int | str, Slot] = field(default_factory=dict)
 
     def child(self, key: int | str) -> Slot:
@@ -85,6 +86,11 @@ class Slot:
     def holds_addresses(self) -> bool:
         """Whether something in its memory is made an address."""
         return bool(self.table or self.elem_address) or any(c.holds_addresses for c in self.children.values())
+
+    @property
+    def distant(self) -> bool:
+        """Whether it is added up with an address used as a number."""
+        return any(wide and other.measured for other, wide in self.summed.items())
 
     def __repr__(self) -> str:
         return "<" + ".".join(map(str, (self.name, *self.path))) + ">"

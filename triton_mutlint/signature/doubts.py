@@ -66,7 +66,7 @@ def doubts(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) -> Doubts:
     behind: dict[str, int] = {}
     narrow: set[str] = set()
     numbers: set[str] = set()
-    measured = any(d.slot.measured for d in evidence.dossiers.values())
+    measured = learnt.distances and any(d.slot.measured for d in evidence.dossiers.values())
     source = Walk(evidence.program, plan.later) if plan.later else evidence.walk
     possible = source.of(Helper.of(kernel), held_by(kernel, plan, evidence))
     stored, put, loads = (possible.lines(kind) for kind in ("store", "keep", "load"))
@@ -153,9 +153,11 @@ def _memory(type_: ArgType, dossier: Dossier) -> bool:
 def _addressed(slot: Slot, measured: bool, indirect: int) -> int:
     """The line at which a scalar is used as only an address need be, if any.
 
-    `measured` says that somewhere an address is used as a number: what is added to it may make another one.
+    `measured` says that somewhere the distance between an address and something in memory is taken.
     """
-    return slot.addressed or (slot.to_int if measured or (slot.kept and indirect) else 0)
+    if slot.addressed or not slot.to_int:
+        return slot.addressed
+    return slot.to_int if measured or (slot.kept and indirect) or slot.distant else 0
 
 
 def _narrow(type_: ScalarType, slot: Slot) -> bool:

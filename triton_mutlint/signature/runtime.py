@@ -103,7 +103,7 @@ def _only_cast(slot: Slot) -> bool:
 
 def _may_be_address(slot: Slot, pointers: bool) -> bool:
     """Whether a wide integer goes where addresses go; `pointers` says that the body makes pointers of numbers."""
-    return bool(slot.addressed or (slot.kept and pointers))
+    return bool(slot.addressed or (slot.kept and pointers) or slot.distant)
 
 
 def _by_name(slot: Slot) -> tuple[ArgType, str]:

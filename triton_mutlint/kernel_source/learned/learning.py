@@ -43,6 +43,7 @@ class Learning(Observer):
         # Lines of the kernel's own body, as all that its report names are: helpers may stand in other files.
         self.loaded = 0  # where a pointer is made of what was in memory
         self.recast = 0  # where bits are given a type that does not tell any more what they were
+        self.distances = False  # somewhere, a parameter is added to or subtracted from what was in memory
 
     @property
     def indirect(self) -> int:
@@ -102,6 +103,9 @@ class Learning(Observer):
             note(own.memory, "elem_int", line)
 
     def sum(self, left: Trace, right: Trace, line: int) -> Trace:
+        marks.summed(left, right)
+        marks.summed(right, left)
+        self.distances |= bool((left.memory and right.base) or (right.memory and left.base))
         for one, other in ((left, right), (right, left)):
             marks.beside(one.base if not one.memory else NONE, other, line)
             note(one.bare if one.dtype is None and other.points else (), "number", line)

@@ -87,6 +87,17 @@ def kept(values: Iterable[MayBe], line: int) -> None:
         note(part.takes_part, "kept", line)
 
 
+def summed(left: Trace, right: Trace, wide: bool = False) -> None:
+    """The right one is added to the left one, or subtracted from it: of two addresses that makes a distance.
+
+    `wide` says that the right one is a wide integer there, whatever it was before.
+    """
+    for one in left.takes_part:
+        for other in right.takes_part:
+            if one is not other and not (one.constexpr or other.constexpr):
+                one.summed[other] = one.summed.get(other, False) or wide or right.is_wide
+
+
 def settle(slots: Iterable[Slot]) -> None:
     """Now that pointers are known: what chooses between them matters."""
     for slot in slots:
