@@ -37,6 +37,7 @@ from tests.helpers.inference_by_hand import guesses, main
         ("tl.store(a, b.to(tl.int64))", {"b": "i32"}),
         ("tl.store(a, b.to(tl.int64))\ntl.store(tl.load(a).to(tl.pointer_type(tl.float32)), 1.0)", {"b": "*fp32"}),
         ("tl.store(tl.load(a).to(tl.pointer_type(tl.float32)) + b.to(tl.int64), 1.0)", {"a": "*i64", "b": "i32"}),
+        ("tl.store(a + (b.to(tl.int64) - a.to(tl.int64)) // 4, 1.0)", {"a": "*fp32", "b": "*fp32"}),
         ("p, q = a, b\nfor i in range(4):\n    tl.store(q, 1.0)\n    p, q = q, p", {"a": "*fp32", "b": "*fp32"}),
     ],
 )  # fmt: skip
