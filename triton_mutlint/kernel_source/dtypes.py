@@ -9,19 +9,25 @@ from __future__ import annotations
 from typing import Any
 
 from triton_mutlint.basics import nearest
+from triton_mutlint.source.torch_facts import ALIASES
 from triton_mutlint.types import ConstexprValue
 
 FLOATS = ("fp16", "bf16", "fp32", "fp64", "fp8e4nv", "fp8e5", "fp8e4b15", "fp8e4b8", "fp8e5b16")
 INTEGERS = ("i1", "i8", "i16", "i32", "i64", "u1", "u8", "u16", "u32", "u64")
 DTYPES = frozenset(FLOATS + INTEGERS)
 
+# Triton's language calls them so.
+TL_NAMES = {
+    "int1": "i1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
+    "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64",
+    "float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64",
+    "float8e5": "fp8e5", "float8e4nv": "fp8e4nv", "float8e4b8": "fp8e4b8", "float8e5b16": "fp8e5b16",
+    "float8e4b15": "fp8e4b15",
+}  # fmt: skip
 _ALIASES = {
-    "bool": "i1", "int1": "i1", "uint1": "u1", "int8": "i8", "int16": "i16", "short": "i16", "int": "i32",
-    "int32": "i32", "int64": "i64", "long": "i64", "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64",
-    "half": "fp16", "float16": "fp16", "bfloat16": "bf16", "float": "fp32", "float32": "fp32", "double": "fp64",
-    "float64": "fp64", "float8e4nv": "fp8e4nv", "float8_e4m3fn": "fp8e4nv", "float8e5": "fp8e5",
-    "float8_e5m2": "fp8e5", "float8e4b15": "fp8e4b15", "float8e4b8": "fp8e4b8", "float8_e4m3fnuz": "fp8e4b8",
-    "float8e5b16": "fp8e5b16", "float8_e5m2fnuz": "fp8e5b16",
+    **TL_NAMES, **{short: TL_NAMES[long] for short, long in ALIASES.items() if long in TL_NAMES},
+    "bool": "i1", "uint1": "u1", "float8_e4m3fn": "fp8e4nv", "float8_e5m2": "fp8e5",
+    "float8_e4m3fnuz": "fp8e4b8", "float8_e5m2fnuz": "fp8e5b16",
 }
 
 _MODULES = ("torch.", "tl.", "triton.language.", "language.", "numpy.", "np.")
@@ -45,14 +51,6 @@ def nearest_dtype(name: str) -> str | None:
 
 
 # --------------------------------------------------------------------------- as kernels write them
-
-TL_NAMES = {
-    "int1": "i1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
-    "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64",
-    "float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64",
-    "float8e5": "fp8e5", "float8e4nv": "fp8e4nv", "float8e4b8": "fp8e4b8", "float8e5b16": "fp8e5b16",
-    "float8e4b15": "fp8e4b15",
-}  # fmt: skip
 
 FLOATING = frozenset((*FLOATS, "float"))
 INTEGRAL = frozenset(INTEGERS)

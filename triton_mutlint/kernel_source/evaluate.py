@@ -1,30 +1,14 @@
-"""Compile-time values of a kernel's source, and what Python makes of them."""
+"""Compile-time values of a kernel's source."""
 
 from __future__ import annotations
 
 import ast
-import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
 UNKNOWN: Any = type("Unknown", (), {"__repr__": lambda self: "UNKNOWN"})()
 _PLAIN = (int, float, str, bool, tuple, type(None))
-
-
-def _shifted(left: int, right: int) -> int:
-    return left << right if 0 <= right < 63 else UNKNOWN
-
-
-OPERATORS: Mapping[type[ast.AST], Callable[..., Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
-    ast.Div: operator.truediv, ast.Mod: operator.mod, ast.BitAnd: operator.and_, ast.BitOr: operator.or_,
-    ast.BitXor: operator.xor, ast.LShift: _shifted, ast.RShift: operator.rshift,
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
-    ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
-    ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b,
-    ast.Not: operator.not_, ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert,
-}  # fmt: skip
 
 
 def plain(value: Any) -> Any:
@@ -63,13 +47,3 @@ def own(value: Any, name: str) -> Any:
 
 def next_power_of_2(n: int) -> int:
     return 1 << max(0, (n - 1).bit_length())
-
-
-def ceiling(a: int, b: int) -> int:
-    return -(-a // b)
-
-
-FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    "cdiv": ceiling, "next_power_of_2": next_power_of_2, "min": min, "max": max, "minimum": min, "maximum": max,
-    "len": len, "abs": abs, "int": int, "bool": bool, "float": float,
-}  # fmt: skip

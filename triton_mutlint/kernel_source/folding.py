@@ -7,23 +7,37 @@ said where Python might come to another result: of large numbers, of fractions, 
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from triton_mutlint.kernel_source.evaluate import FUNCTIONS, OPERATORS, UNKNOWN, plain
+from triton_mutlint.kernel_source.evaluate import UNKNOWN, next_power_of_2, plain
 from triton_mutlint.kernel_source.objects import named_and_home
 from triton_mutlint.kernel_source.operations import QUIET
 from triton_mutlint.kernel_source.values import FALSE, NOTHING, TRUE, MayBe, constant, decided_by
 
 _LIMIT = 1 << 31
-_EXACT = (ast.Add, ast.Sub, ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)
-_POSITIVE = (ast.FloorDiv, ast.Mod, ast.RShift, ast.LShift)
+# Operators that come to the same on a machine; those in the second table, if no operand is negative.
+_EXACT: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_, ast.BitXor: operator.xor,
+}  # fmt: skip
+_POSITIVE: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.RShift: operator.rshift,
+    ast.LShift: lambda a, b: a << b if b < 63 else UNKNOWN,
+}  # fmt: skip
+_COMPARING: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
+    ast.Gt: operator.gt, ast.GtE: operator.ge,
+}  # fmt: skip
 _SAME: Mapping[str, Callable[[Any], Any]] = {
     "constexpr": lambda a: a, "bool": bool, "int": lambda a: int(a) if isinstance(a, int) else UNKNOWN,
 }  # fmt: skip
-_WHOLE = ("cdiv", "next_power_of_2", "min", "max", "abs", "minimum", "maximum")
-
+_WHOLE: Mapping[str, Callable[..., Any]] = {
+    "cdiv": lambda a, b: -(-a // b), "next_power_of_2": next_power_of_2, "min": min, "max": max, "abs": abs,
+    "minimum": min, "maximum": max,
+}  # fmt: skip
 FOLDED = frozenset({*_SAME, *_WHOLE})
 
 
@@ -40,8 +54,8 @@ def _computed(op: ast.operator, left: MayBe, right: MayBe) -> MayBe | None:
         return FALSE if is_flag else constant(0)
     if not _is_whole(a) or not _is_whole(b) or type(a) is not type(b) or (type(a) is bool and not _is_logical(op)):
         return None
-    is_same = isinstance(op, _EXACT) or (isinstance(op, _POSITIVE) and a >= 0 and b >= 0)
-    return _result(OPERATORS[type(op)], (a, b)) if is_same else None
+    function = _EXACT.get(type(op)) or (_POSITIVE.get(type(op)) if a >= 0 and b >= 0 else None)
+    return None if function is None else _result(function, (a, b))
 
 
 def called(name: str, args: tuple[Any, ...]) -> MayBe | None:
@@ -50,7 +64,7 @@ def called(name: str, args: tuple[Any, ...]) -> MayBe | None:
         return constant(_SAME[name](args[0]))
     if name not in _WHOLE or not args or not all(_is_whole(a) and a >= 0 for a in args):
         return None
-    return _result(FUNCTIONS[name], args)
+    return _result(_WHOLE[name], args)
 
 
 def evaluated(function: Any, args: tuple[MayBe, ...]) -> MayBe | None:
@@ -99,12 +113,10 @@ def _compared(test: ast.Compare, left: MayBe, right: MayBe) -> MayBe:
     if isinstance(op, ast.In | ast.NotIn):
         inside = _is_in(left, right)
         return NOTHING if inside is None else constant(inside is isinstance(op, ast.In))
-    if _is_empty(op, left, right):
-        return FALSE
     if not (left.is_known and right.is_known):
         return NOTHING
     try:
-        return TRUE if OPERATORS[type(op)](left.value, right.value) else FALSE
+        return TRUE if _COMPARING[type(op)](left.value, right.value) else FALSE
     except TypeError:
         return NOTHING
 
@@ -128,13 +140,6 @@ def _is_in(left: MayBe, right: MayBe) -> bool | None:
     return any(left.value == item.value for item in items)
 
 
-def _is_empty(op: ast.cmpop, left: MayBe, right: MayBe) -> bool:
-    """Whether a range is asked to be below its own start."""
-    low, high = (left, right) if isinstance(op, ast.Lt) else (right, left)
-    limit = high.value if isinstance(op, ast.Lt | ast.Gt) else None
-    return low.start is not None and type(limit) is int and 0 <= limit <= low.start
-
-
 def folded(target: Any, args: list[MayBe]) -> MayBe | None:
     """What a function makes of constants, if that can be told."""
     name, home = named_and_home(target)
@@ -142,8 +147,6 @@ def folded(target: Any, args: list[MayBe]) -> MayBe | None:
         return evaluated(target, tuple(args))
     if home.partition(".")[0] not in QUIET:
         return None
-    if name == "arange" and args and type(args[0].value) is int:
-        return MayBe(start=args[0].value, of=args[0].of)
     if name == "len" and len(args) == 1 and args[0].has_length:
         return constant(len(args[0].items or ()))
     if not args or not all(arg.is_known for arg in args):

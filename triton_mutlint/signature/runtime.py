@@ -84,7 +84,6 @@ def _plain(dossier: Dossier) -> tuple[ArgType, str]:
         return ScalarType("i64"), f"cast to a pointer at line {slot.address_int}"
     for fact, type_, what in (
         (slot.integer, "i32", "used as an integer"), (slot.floating, "fp32", "used as a number"),
-        (slot.truth, "i1", "used as a boolean"),
     ):  # fmt: skip
         if fact:
             return ScalarType(type_), f"{what} at line {fact}"
@@ -120,13 +119,11 @@ def element(slot: Slot) -> str:
         return "i64"
     if slot.elem_dtype and not (slot.elem_int and slot.elem_dtype not in INTEGRAL):
         return slot.elem_dtype
-    if slot.elem_bits:
-        return {8: "i8", 16: "fp16", 64: "i64"}.get(slot.elem_bits, "i32" if slot.elem_int else "fp32")
     return "i32" if slot.elem_int else "fp32"
 
 
 def descriptor(slot: Slot) -> DescriptorType:
-    """A descriptor; dimensions that nothing gives are left to `shaped`."""
+    """A descriptor; dimensions that nothing gives are left to `_shaped`."""
     kind = element(slot)
     kind = "fp16" if kind == "fp32" and not slot.elem_dtype else kind
     rank = max(map(len, slot.ranks), default=0) or 2

@@ -17,8 +17,9 @@ _BITS = {
     "float8_e5m2": 8, "float8_e4m3fnuz": 8, "float8_e5m2fnuz": 8, "float8_e8m0fnu": 8,
     "complex64": 64, "complex128": 128,
 }  # fmt: skip
-_ALIASES = {"half": "float16", "float": "float32", "double": "float64", "short": "int16", "int": "int32"}
-_ALIASES["long"] = "int64"
+# Names of dtypes for others.
+ALIASES = {"half": "float16", "float": "float32", "double": "float64", "short": "int16", "int": "int32",
+           "long": "int64", "cfloat": "complex64", "cdouble": "complex128"}
 _FLOATS = {  # (max, smallest normal, eps): the formats' own definitions
     "float16": (65504.0, 2.0**-14, 2.0**-10),
     "bfloat16": (3.3895313892515355e38, 2.0**-126, 2.0**-7),
@@ -99,7 +100,7 @@ def known_facts(backend: str, arch: str) -> dict[str, Any]:
         gcnArchName=arch, shared_memory_per_block_optin=232448, shared_memory_per_multiprocessor=232448,
         L2_cache_size=50 << 20, max_threads_per_multi_processor=2048, regs_per_multiprocessor=65536)
     facts: dict[str, Any] = {f"torch.{name}": Dtype(name) for name in _BITS}
-    facts.update({f"torch.{alias}": facts[f"torch.{name}"] for alias, name in _ALIASES.items()})
+    facts.update({f"torch.{alias}": facts[f"torch.{name}"] for alias, name in ALIASES.items()})
     facts.update({f"{m}.{n}": getattr(math, n) for m in ("torch", "numpy") for n in ("inf", "nan", "pi", "e")})
     return facts | {
         "torch.__version__": "2.13.0",

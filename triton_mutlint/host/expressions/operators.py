@@ -32,6 +32,7 @@ from triton_mutlint.host.values.values import (
     thing,
     truth,
 )
+from triton_mutlint.source.torch_facts import ALIASES
 
 # What each operator does to values that are known; its name is that of the special methods, too.
 OPERATORS: dict[type, Callable[..., Any]] = {
@@ -46,8 +47,6 @@ _SWAPPED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "ne": "eq", "eq": "e
 _ORDER = ("lt", "gt", "le", "ge")
 _DECLINED = External("builtins.NotImplemented")
 _AUTO = thing(External("enum.auto()"))  # another value for each member
-_SHORT = {"half": "float16", "float": "float32", "double": "float64", "short": "int16", "int": "int32", "long": "int64",
-          "cfloat": "complex64", "cdouble": "complex128"}  # names of dtypes, for others
 _DTYPE = re.compile(r"torch\.(?:bool|(?:u?int|b?float|complex)\d+\w*)")
 _GROW = (ast.Pow, ast.LShift)
 _NUMBERS = (int, float, bool)
@@ -246,7 +245,7 @@ def method_name(op: ast.AST) -> str:
 def _dtype(one: Thing) -> str:
     """The full name of a dtype of torch, if it is one."""
     top, _, name = one.name.partition(".") if isinstance(one, External) else ("", "", "")
-    full = f"{top}.{_SHORT.get(name, name)}"
+    full = f"{top}.{ALIASES.get(name, name)}"
     return full if _DTYPE.fullmatch(full) else ""
 
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from triton_mutlint.source.changes import changes
 from triton_mutlint.source.walking import children, dotted, walk
 
 _CHANGES = frozenset({
@@ -48,23 +49,8 @@ def filled(tree: ast.Module) -> Iterator[str]:
 def changed_paths(tree: ast.Module) -> Iterator[tuple[str, ...]]:
     """`a.b[k] = v` as ("a", "b"): the names in which something is changed."""
     for node in walk(tree):
-        targets: list[ast.expr] = []
-        if isinstance(node, (ast.Assign, ast.Delete)):
-            targets = node.targets
-        elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
-            targets = [node.target]
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGES:
-            targets = [node.func]
-        for target in targets:
-            if not isinstance(target, (ast.Attribute, ast.Subscript)):
-                continue
-            owner = target.value
-            names: list[str] = []
-            while isinstance(owner, (ast.Attribute, ast.Subscript)):
-                names = [owner.attr, *names] if isinstance(owner, ast.Attribute) else []
-                owner = owner.value
-            if isinstance(owner, ast.Name):
-                yield (owner.id, *names)
+        yield from (change.path for change in changes(node) if change.path
+                    and (not isinstance(node, ast.Call) or change.method in _CHANGES))
 
 
 @dataclass(frozen=True)
@@ -88,29 +74,10 @@ def stores(tree: ast.Module) -> Iterator[Rebinding]:
         is_function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and not depth:
             unit = node
-        if isinstance(node, ast.Global):
-            yield from (Rebinding((), name, unit, depth > 1) for name in node.names)
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and (owner := dotted(node.value)):
-            yield Rebinding(owner, node.attr, unit, depth > 1)
-        elif isinstance(node, ast.Call) and dotted(node.func) == ("setattr",) and node.args:
-            key = node.args[1] if len(node.args) > 1 else None
-            name = key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
-            yield Rebinding(dotted(node.args[0]), name, unit, depth > 1)
-        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and (names := _names_in(node.value)):
-            key = node.slice
-            name = key.value if isinstance(key, ast.Constant) and isinstance(key.value, str) else ""
-            yield Rebinding(() if names == ("globals",) else names, name, unit, depth > 1)
+        for change in changes(node) if not isinstance(node, ast.Nonlocal) else ():
+            if change.name is not None and (change.whole or isinstance(node, ast.Call)):
+                yield Rebinding(change.path if change.whole else (), change.name, unit, depth > 1)
         pending.extend((inner, unit, depth + is_function) for inner in children(node))
-
-
-def _names_in(node: ast.expr) -> tuple[str, ...]:
-    """What `m.__dict__`, `vars(m)` and `globals()` are the names of: `m`, or this file."""
-    if isinstance(node, ast.Attribute) and node.attr == "__dict__":
-        return dotted(node.value)
-    called = dotted(node.func) if isinstance(node, ast.Call) else ()
-    if called == ("vars",) and isinstance(node, ast.Call) and node.args:
-        return dotted(node.args[0])
-    return called if called == ("globals",) else ()
 
 
 def given_fields(node: ast.AST) -> Iterator[str]:
@@ -118,11 +85,9 @@ def given_fields(node: ast.AST) -> Iterator[str]:
     for inner in children(node):
         if isinstance(inner, ast.FunctionDef) and inner.name in ("__init__", "__post_init__", "__new__"):
             continue
-        if isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store):
-            yield inner.attr
-        elif isinstance(inner, ast.Attribute) and inner.attr == "__dict__":
+        if (isinstance(inner, ast.Attribute) and inner.attr == "__dict__") or (
+                isinstance(inner, ast.Call) and dotted(inner.func) == ("vars",)):
             yield ""
-        elif isinstance(inner, ast.Call) and dotted(inner.func)[-1:] in (("setattr",), ("__setattr__",), ("vars",)):
-            keys = [a.value for a in inner.args[:2] if isinstance(a, ast.Constant) and isinstance(a.value, str)]
-            yield keys[0] if keys else ""
+        elif not isinstance(inner, (ast.Global, ast.Nonlocal)):
+            yield from (change.name for change in changes(inner) if change.name is not None)
         yield from given_fields(inner)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from triton_mutlint.kernel_source.dtypes import bits
 from triton_mutlint.kernel_source.learned import marks
 from triton_mutlint.kernel_source.learned.learned_memory import (
     Call,
@@ -47,12 +46,8 @@ def cast_to(source: Trace, kind: Trace, line: int, bitcast: bool) -> Trace:
     if isinstance(dtype, str) and dtype.startswith("*"):
         cast_to_pointer(source, line, bitcast)
         return Trace(source.base or frozenset(s for s in source.mixed if s.pointer), dtype=dtype)
-    if bitcast and isinstance(dtype, str):
-        loaded = {*source.memory, source.dtype} if isinstance(source.dtype, Slot) else source.memory
-        for slot in loaded if not isinstance(source.dtype, str) else ():  # else it was cast before
-            slot.elem_bits = slot.elem_bits or bits(dtype)
-        if dtype not in ("i64", "u64") or source.memory:
-            return Trace(dtype=dtype)
+    if bitcast and isinstance(dtype, str) and (dtype not in ("i64", "u64") or source.memory):
+        return Trace(dtype=dtype)
     if dtype in ("i64", "u64"):
         note(source.base, "to_int", line)
     elif dtype is not None and source.dtype is None:
@@ -78,7 +73,6 @@ def cast_to_pointer(source: Trace, line: int, bitcast: bool) -> None:
 
 def _dot(call: Call) -> Trace:
     left, right, acc = call.get(0, "input").made, call.get(1, "other").made, call.get(2, "acc").made
-    call.options()
     kind = call.named.get("out_dtype", NOTHING).made
     use_dtype(kind, call.line)
     dtype = acc.dtype if isinstance(acc.dtype, str) else kind.dtype or "fp32"
@@ -95,15 +89,12 @@ def _dot_scaled(call: Call) -> Trace:
             slot.give_dtype(kind.value if kind.value in ("bf16", "fp16") else "u8")  # bytes do for all others
         for slot in call.get(position + 1, f"{prefix}_scale").made.memory:
             slot.give_dtype("u8")
-        for slot in kind.made.bare:
-            slot.keyword = slot.keyword or "format"
+        note(kind.made.bare, "packed", call.line)
     return Trace(dtype="fp32")
 
 
 def _where(call: Call) -> Trace:
-    left, right = call.get(1, "x").made, call.get(2, "y").made
-    marks.alike(left, right)
-    return merged((left, right))
+    return merged((call.get(1, "x").made, call.get(2, "y").made))
 
 
 def _asm(call: Call) -> Trace:
@@ -178,9 +169,7 @@ def _elementwise(call: Call) -> Trace:
 
 
 def _any_of(call: Call) -> Trace:
-    left, right = call.get(0, "input").made, call.get(1, "other").made
-    marks.alike(left, right)
-    return merged((left, right))
+    return merged((call.get(0, "input").made, call.get(1, "other").made))
 
 
 def _sum(call: Call) -> Trace:
@@ -198,7 +187,6 @@ def _reduction(call: Call) -> Trace:
 
 
 def _index(call: Call) -> Trace:
-    call.options()
     return INT
 
 

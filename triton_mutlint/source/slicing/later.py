@@ -8,6 +8,7 @@ looked at as well as the name itself. What is computed from random numbers or th
 from __future__ import annotations
 
 import ast
+import re
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import suppress
@@ -16,10 +17,10 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
+from triton_mutlint.source.changes import changes
 from triton_mutlint.source.finder import ModulePlace, is_real
 from triton_mutlint.source.python_text import read_source
 from triton_mutlint.source.searching import walk as searched
-from triton_mutlint.source.slicing.chance import conditions_of, differs
 from triton_mutlint.source.slicing.module_text import ModuleText
 from triton_mutlint.source.slicing.spaces import Space, is_fixed, origin, space_of
 from triton_mutlint.source.slicing.statement_text import DEFINITIONS, mentioned
@@ -28,8 +29,14 @@ from triton_mutlint.source.walking import children, dotted, walk
 from triton_mutlint.types import SourceFile, StageError, parse_source
 
 _READING = frozenset({*dir(Mapping), "copy", "count", "index"})  # methods of containers that change nothing
-_NAMES = (("globals",), ("vars",), ("locals",))
-_ANY = "*"
+_BUILTINS = (("id",), ("hash",))
+_DIFFERING = re.compile(r"""
+    (random|secrets|tempfile|numpy\.random)\.
+    | uuid\.(uuid[14]|getnode)$
+    | time\.(?!sleep$|strptime$|struct_time$)
+    | (datetime\.)+(date\.)?(now|utcnow|today)$
+    | os\.(urandom|getrandom|getpid|getppid|times|getloadavg)$
+""", re.VERBOSE)
 _Read = tuple[Any, str]  # a namespace or module, and a name in it
 
 
@@ -116,12 +123,35 @@ def _makers(space: Space, name: str, is_whole: bool) -> Iterator[ast.AST]:
             yield binding.node
         elif not isinstance(binding.node, (ast.Import, ast.ImportFrom, *DEFINITIONS)):
             yield binding.node
-            yield from conditions_of(space.scope.body, binding.node) if is_whole else ()
+            yield from _conditions(space.scope.body, binding.node) if is_whole else ()
 
 
 def _is_left_to_chance(space: Space, name: str) -> bool:
     """Whether it is computed from what differs from run to run."""
-    return any(differs(at, node) for at, one in _origins(space, name, True) for node in _makers(at, one, True))
+    return any(_differs(at, node) for at, one in _origins(space, name, True) for node in _makers(at, one, True))
+
+
+def _differs(space: Space, node: ast.AST) -> bool:
+    """Whether a node mentions random numbers, the clock, the number of a process, addresses, or the like."""
+    file = space.module.outline
+    for inner in walk(node):
+        chain = dotted(inner.func if isinstance(inner, ast.Call) else inner)  # type: ignore[arg-type]  # or no name
+        if chain and chain[0] in file.imports and _DIFFERING.match(file.full(chain)):
+            return True
+        is_builtin = isinstance(inner, ast.Call) and chain in _BUILTINS
+        if is_builtin and chain[0] not in _around(space, chain[0]).scope.by_name:
+            return True
+    return False
+
+
+def _conditions(body: list[ast.stmt], node: ast.stmt) -> list[ast.expr]:
+    """The conditions in a body that decide whether a statement in it is run."""
+    for top in body:
+        if top is not node and isinstance(top, ast.If | ast.Try | ast.With) and any(n is node for n in walk(top)):
+            inner = [child for child in children(top) if isinstance(child, ast.stmt)]
+            inner += [child for h in getattr(top, "handlers", ()) for child in h.body]
+            return [*([top.test] if isinstance(top, ast.If) else []), *_conditions(inner, node)]
+    return []
 
 
 def _is_assumed(space: Space, name: str) -> bool:
@@ -150,51 +180,15 @@ def _changes(tree: ast.Module, has_run: bool, is_own: bool = True) -> tuple[froz
     while pending:
         node, counts = pending.pop()
         counts = counts or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
-        for name, is_part, is_bound in _changed(node) if counts else ():
-            if is_own or is_part or (name in imported and not is_bound):
-                (bound if is_bound else changed).add(name)
+        for change in changes(node) if counts else ():
+            if change.method in _READING or change.path in (("self",), ("cls",)):
+                continue
+            if change.name and (is_own or not isinstance(node, ast.Global | ast.Nonlocal)):
+                bound.add(change.name)
+            if change.path and (is_own or len(change.path) > 1 or change.path[0] in imported):
+                changed.add(change.path[-1])
         pending.extend((child, counts) for child in children(node))
     return frozenset(bound), frozenset(bound | changed)
-
-
-def _changed(node: ast.AST) -> Iterator[tuple[str, bool, bool]]:
-    """Names that a node may change, whether as parts of something, and whether they get another value."""
-    if isinstance(node, ast.Global | ast.Nonlocal):
-        yield from ((name, False, True) for name in node.names)
-    elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
-        if dotted(node.value) not in (("self",), ("cls",)):
-            yield node.attr, True, True
-            yield from _held(node.value)
-    elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
-        yield from _entries(node.value, [node.slice]) if _lists_names(node.value) else _held(node.value)
-    elif isinstance(node, ast.Call):
-        if dotted(node.func)[-1:] == ("setattr",) and len(node.args) > 1:
-            yield from _entries(node.args[0], node.args[1:2])
-        elif isinstance(node.func, ast.Attribute) and node.func.attr not in _READING:
-            yield from _held(node.func.value)
-            if _lists_names(node.func.value):
-                yield from ((keyword.arg or _ANY, True, True) for keyword in node.keywords)
-
-
-def _held(node: ast.expr) -> Iterator[tuple[str, bool, bool]]:
-    """What an expression holds is changed in place."""
-    if isinstance(node, ast.Name):
-        yield node.id, False, False
-    elif isinstance(node, ast.Attribute):
-        yield node.attr, True, False
-
-
-def _lists_names(node: ast.expr) -> bool:
-    """Whether it is a module's own dictionary of names."""
-    return (isinstance(node, ast.Call) and dotted(node.func) in _NAMES) or dotted(node)[-1:] == ("__dict__",)
-
-
-def _entries(owner: ast.expr, keys: Iterable[ast.expr]) -> Iterator[tuple[str, bool, bool]]:
-    """What is set by a key: any name of a module whose keys are not known."""
-    for key in keys:
-        if isinstance(key, ast.Constant):
-            yield str(key.value), True, True
-            yield from _held(owner)
 
 
 # ----------------------------------------------------------------- other files

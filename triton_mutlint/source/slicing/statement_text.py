@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from triton_mutlint.source.changes import changes
 from triton_mutlint.source.walking import dotted, walk
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -87,17 +88,9 @@ def altered(node: ast.AST) -> Iterator[str]:
     """
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         yield from (argument.id for argument in node.value.args if isinstance(argument, ast.Name))
-    for inner in walk(node):
-        target = inner.func if isinstance(inner, ast.Call) else inner
-        if isinstance(inner, ast.Call) and isinstance(target, ast.Attribute):
-            target = target.value
-        elif not isinstance(target, (ast.Attribute, ast.Subscript)) or isinstance(target.ctx, ast.Load):
-            continue
-        depth = 0
-        while isinstance(target, (ast.Attribute, ast.Subscript)):
-            target, depth = target.value, depth + 1
-        if depth and isinstance(target, ast.Name):
-            yield target.id
+    for change in (change for inner in walk(node) for change in changes(inner)):
+        if change.path and (not change.method or len(change.path) > 1 or not change.whole):
+            yield change.path[0]
 
 
 def root_name(node: ast.expr) -> str:
