@@ -64,6 +64,16 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
                 stack.append(value)
 
 
+def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function without those of functions and classes in it, which are given themselves."""
+    stack = list(children(node))
+    while stack:
+        inner = stack.pop()
+        yield inner
+        if not isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            stack.extend(children(inner))
+
+
 def bound_in(node: ast.AST) -> dict[str, None]:
     """The names that running a statement binds, in order: not those of functions, classes and comprehensions in it.
 

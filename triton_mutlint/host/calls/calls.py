@@ -31,6 +31,7 @@ from triton_mutlint.host.values.values import (
     thing,
     with_first,
 )
+from triton_mutlint.source.walking import own_nodes
 
 
 class Calling(Invoking):
@@ -143,21 +144,7 @@ class Calling(Invoking):
         return self.call(callee, self._arguments(node), node)
 
     def _arguments(self, node: ast.Call) -> Arguments:
-        positional: list[Value] = []
-        star: Value | None = None
-        for part in node.args:
-            if isinstance(part, ast.Starred):
-                listed, every = self.spread(self.evaluate(part.value), part)
-                if star is None and listed is not None:
-                    positional.extend(listed)
-                else:
-                    star = every if star is None else join(star, every)
-                continue
-            value = self.evaluate(part)
-            if star is None:
-                positional.append(value)
-            else:
-                star = join(star, value)
+        positional, star = self.displayed(node.args)
         named: dict[str, Value] = {}
         double_star: Value | None = None
         optional = set[str]()
@@ -269,15 +256,7 @@ class Calling(Invoking):
 @lru_cache(maxsize=2048)  # asked at every assignment
 def declared_elsewhere(node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[ast.Global | ast.Nonlocal, ...]:
     """The `global` and `nonlocal` statements of a function."""
-    found: list[ast.Global | ast.Nonlocal] = []
-    pending: list[ast.AST] = list(node.body)
-    while pending:
-        inner = pending.pop()
-        if isinstance(inner, (ast.Global, ast.Nonlocal)):
-            found.append(inner)
-        elif not isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
-            pending.extend(ast.iter_child_nodes(inner))
-    return tuple(found)
+    return tuple(inner for inner in own_nodes(node) if isinstance(inner, (ast.Global, ast.Nonlocal)))
 
 
 def _once(things: set[Thing]) -> Iterator[Thing]:

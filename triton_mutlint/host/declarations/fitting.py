@@ -12,7 +12,7 @@ from triton_mutlint.host.modules.module import HostFunction, HostModule
 from triton_mutlint.host.registrations.things import OpEvent, each_in
 from triton_mutlint.host.torch.schema import Schema, SchemaArgument
 from triton_mutlint.host.values.values import Value
-from triton_mutlint.source.walking import dotted
+from triton_mutlint.source.walking import dotted, own_nodes
 from triton_mutlint.types import Declaration, Location, Problem
 
 
@@ -135,7 +135,7 @@ def _results(one: Implementation) -> list[str] | None:
     node = one.node
     if not one.is_plain:
         return None
-    own = list(_own(node))
+    own = list(own_nodes(node))
     returned = [node.body] if isinstance(node, ast.Lambda) else [n.value for n in own if isinstance(n, ast.Return)]
     if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in own) or (
             not returned and any(isinstance(n, ast.Raise) for n in own)):
@@ -145,16 +145,6 @@ def _results(one: Implementation) -> list[str] | None:
         return None
     columns = [set(column) for column in zip(*(held or () for held in found), strict=True)]
     return [column.pop() if len(column) == 1 else "" for column in columns]
-
-
-def _own(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a function without those of functions in it."""
-    pending = list(ast.iter_child_nodes(node))
-    while pending:
-        inner = pending.pop()
-        yield inner
-        if not isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-            pending.extend(ast.iter_child_nodes(inner))
 
 
 def _listed(value: ast.expr | None, function: ast.AST) -> list[str] | None:
@@ -171,7 +161,7 @@ def _assigned(value: ast.expr, function: ast.AST) -> ast.expr:
     """What a name of a function stands for, if it is bound just once."""
     if not isinstance(value, ast.Name):
         return value
-    own = list(_own(function))
+    own = list(own_nodes(function))
     stores = [n for n in own if isinstance(n, ast.Name) and n.id == value.id and isinstance(n.ctx, ast.Store)]
     bound = [n.value for n in own if isinstance(n, ast.Assign) and len(n.targets) == 1 and n.targets[0] in stores]
     return bound[0] if len(stores) == len(bound) == 1 else value

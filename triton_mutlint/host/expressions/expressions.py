@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 from triton_mutlint.host.classes.special import TEXT
 from triton_mutlint.host.expressions.operators import Operators, question
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.groups import KEYS, Cell, defaults, sequence
+from triton_mutlint.host.values.groups import Cell, defaults, sequence
 from triton_mutlint.host.values.values import (
     NONE,
     NOTHING,
@@ -187,25 +187,23 @@ class Evaluating(Operators):
 
     # ------------------------------------------------------------------ containers
 
-    def _tuple(self, node: ast.Tuple | ast.List) -> Value:
-        kind = "tuple" if isinstance(node, ast.Tuple) else "list"
+    def displayed(self, nodes: Iterable[ast.expr]) -> tuple[list[Value], Value | None]:
+        """What stands in a display or a call, in order; and any of what follows a `*` of unknown length."""
         parts: list[Value] = []
         rest: Value | None = None
-        for element in node.elts:
-            if isinstance(element, ast.Starred):
-                listed, every = self.spread(self.evaluate(element.value), element)
-                if rest is None and listed is not None:
-                    parts.extend(listed)
-                else:
-                    rest = join(rest or Value(), every)
-            elif rest is None:
-                parts.append(self.evaluate(element))
+        for node in nodes:
+            value = self.evaluate(node.value if isinstance(node, ast.Starred) else node)
+            listed, every = self.spread(value, node) if isinstance(node, ast.Starred) else ([value], value)
+            if rest is None and listed is not None:
+                parts.extend(listed)
             else:
-                rest = join(rest, self.evaluate(element))
-        content = sequence(parts, kind)
-        if rest is not None:
-            content = replace(content, rest=rest, size=None)
-        return self.make(node, content)
+                rest = join(rest or Value(), every)
+        return parts, rest
+
+    def _tuple(self, node: ast.Tuple | ast.List) -> Value:
+        parts, rest = self.displayed(node.elts)
+        content = sequence(parts, "tuple" if isinstance(node, ast.Tuple) else "list")
+        return self.make(node, content if rest is None else replace(content, rest=rest, size=None))
 
     _list = _tuple
 
@@ -216,33 +214,16 @@ class Evaluating(Operators):
         return self.make(node, sequence(values, "list") if known else Cell(rest=join(*values)))
 
     def _dict(self, node: ast.Dict) -> Value:
-        fields: dict[Any, Value] = {}
-        rest, known = Value(), True
+        made = self.make(node, Cell(kind="dict", size=0))
         for key, item in zip(node.keys, node.values, strict=True):
-            value = self.evaluate(item)
-            if key is None:
+            value, name = self.evaluate(item), None if key is None else self.evaluate(key)
+            if name is None:
                 self.handed([value], node)
-                contents = self.state.contents(value)
-                known = known and len(contents) == 1 and all(contents[0].has(key) for key in contents[0].fields)
-                for content in contents:
-                    fields.update(content.fields)
-                    rest = join(rest, content.rest)
-                if not value.cells:
-                    rest = join(rest, value)
-                elif rest != Value():
-                    fields = {k: join(v, rest) for k, v in fields.items()}
-                continue
-            name = self.evaluate(key)
-            self.handed([name], node, "__hash__")
-            if name.roots or name.cells or name.things:
-                fields[KEYS] = join(fields.get(KEYS, Value()), name)
-            if name.constant is not None:
-                fields[name.constant[1]] = value
+                self.extended(made, value, node)
             else:
-                rest = join(rest, value)
-                fields = {k: join(v, rest) for k, v in fields.items()}
-        size = len(fields) if known and rest == Value() and KEYS not in fields else None
-        return self.make(node, Cell(fields, rest, size, kind="dict"))
+                self.state.change(made, name.constant[1] if name.constant is not None else None, value)
+                self.key(made, name, node)
+        return made
 
     def _subscript(self, node: ast.Subscript) -> Value:
         return self.subscript(self.evaluate(node.value), node)

@@ -143,7 +143,7 @@ class Builtins(Containers):
                 return self.make(node, replace(content, kind=name))
             return self.gathered(first, node, name)
         element = self.iterate(first, node)
-        self._keyed_by(arguments, element, node)
+        self.keyed_by(arguments, element, node)
         return self.make(node, Cell(rest=element, kind=kind))
 
     def _either(self, name: str, first: Value, arguments: Arguments, node: ast.AST) -> Value:
@@ -151,41 +151,15 @@ class Builtins(Containers):
             element = self.iterate(first, node)
         else:
             element = join(*arguments.positional, arguments.star or Value())
-        self._keyed_by(arguments, element, node)
+        self.keyed_by(arguments, element, node)
         return join(picked(element), arguments.named.get("default") or Value())
-
-    def _keyed_by(self, arguments: Arguments, element: Value, node: ast.AST) -> None:
-        key = arguments.named.get("key")
-        if key is not None and self.is_called(key):
-            result = self.call(key, Arguments((element,)), node)
-            self.handed([result], node)
 
     # ------------------------------------------------------------------ one by one
 
     def _b_dict(self, arguments: Arguments, node: ast.AST) -> Value:
-        self.handed(arguments.positional, node, "__hash__")
-        if not arguments.positional and arguments.double_star is None:
-            return self.make(node, Cell(dict(arguments.named), size=len(arguments.named), kind="dict"))
-        if len(arguments.positional) == 1 and self.runs_code(arguments.positional[0]):
-            made = self.make(node, Cell(kind="dict", size=0))
-            self.filled(made, arguments.positional[0], node)
-            for name, value in arguments.named.items():
-                self.state.change(made, name, value)
-            if arguments.double_star is not None:
-                self.state.change(made, None, arguments.double_star)
-            return made
-        content = Cell(kind="dict")
-        for value in arguments.positional:
-            for other in self.state.contents(value):
-                fields = other.fields if other.kind == "dict" else {}
-                rest = other.rest if other.kind == "dict" else self.iterate(other.every(), node)
-                content = replace(content, fields={**content.fields, **fields}, rest=join(content.rest, rest))
-            if value.roots or value.kind:
-                content = content.spread(self.iterate(value, node))
-        content = replace(content, fields={**content.fields, **arguments.named})
-        if arguments.double_star is not None:
-            content = content.spread(arguments.double_star)
-        return self.make(node, content)
+        made = self.make(node, Cell(kind="dict", size=0))
+        self.updated(made, arguments, node)
+        return made
 
     def _b_zip(self, arguments: Arguments, node: ast.AST) -> Value:
         source = Partial(thing(External("builtins.zip")), arguments.positional, (), arguments.star)

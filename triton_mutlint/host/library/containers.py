@@ -49,7 +49,7 @@ class Containers(TorchCalls):
             self.appended(owner, arguments.positional[-1])
             return NONE
         if name in _EXTENDS:
-            self._updated(owner, arguments, node)
+            self.updated(owner, arguments, node)
             return owner if name.startswith("__") else NONE
         if name == "__setitem__" and len(arguments.positional) == 2:
             self.put_element(owner, None, *arguments.positional, node)
@@ -75,13 +75,17 @@ class Containers(TorchCalls):
         if name == "copy" and len(contents) == 1:
             return self.make(node, contents[0])
         held = join(*given, self.one_of(given), *(self.iterate(value, node) for value in given if not value.things))
-        key = arguments.named.get("key")
-        if key is not None and self.is_called(key):
-            self.handed([self.call(key, Arguments((self.state.elements(owner),)), node)], node)
+        self.keyed_by(arguments, self.state.elements(owner), node)
         if name not in FIXED_METHODS:
             self.state.mix(owner, held)
         every = picked(join(self.iterate(owner, node), self.state.elements(owner), held))
         return join(every, self.make(node, Cell(rest=every), name))
+
+    def keyed_by(self, arguments: Arguments, element: Value, node: ast.AST) -> None:
+        """The `key` of a builtin or of `list.sort` is called with elements, whatever it is."""
+        key = arguments.named.get("key", PLAIN)
+        if self.is_called(key) or key.kind & Sort.OTHER:
+            self.handed([self.call(key, Arguments((element,)), node)], node)
 
     def _viewed(self, owner: Value, name: str, contents: list[Cell], arguments: Arguments, node: ast.AST) -> Value:
         """What gives the elements of a dict whenever it is iterated."""
@@ -102,7 +106,9 @@ class Containers(TorchCalls):
         return join(*(self.stepped(cell, node, sent) for cell in sorted(owner.cells, key=repr)
                       if self.is_generator(cell)))
 
-    def _updated(self, owner: Value, arguments: Arguments, node: ast.AST) -> None:
+    def updated(self, owner: Value, arguments: Arguments, node: ast.AST) -> None:
+        """`owner.update(…)`, `owner.extend(…)`, and `dict(…)`, which updates an empty one."""
+        self.handed(arguments.positional, node, "__hash__")
         for value in arguments.positional:
             self.extended(owner, value, node)
         for name, value in arguments.named.items():
@@ -112,30 +118,31 @@ class Containers(TorchCalls):
                 self.state.change(owner, None, join(rest, self.iterate(rest, node)))
 
     def extended(self, owner: Value, value: Value, node: ast.AST) -> None:
-        """`owner += value`, `owner.extend(value)`, `owner |= value` of lists, sets and dicts."""
+        """`owner += value`, `owner.extend(value)`, `owner |= value` of lists, sets and dicts; `{**value}`."""
         contents = self.state.contents(value)
-        plain = not value.roots and not value.kind and all(c.source == Value() and c.owner is None for c in contents)
+        plain = not value.roots and not value.kind & ~Sort.NONE and all(
+            c.source == Value() and c.owner is None for c in contents)
         listed = self.state.listed(value)
-        if plain and listed is not None:
+        if any(content.kind == "dict" for content in self.state.contents(owner)):
+            dicts = [content for content in contents if content.kind == "dict"]
+            for content in dicts:
+                self._taken_in(owner, content, len(contents) == 1 and plain)
+            if not plain or len(dicts) < len(contents):
+                self.filled(owner, replace(value, cells=frozenset(
+                    cell for cell in value.cells if self.state.cell(cell) not in dicts)), node)
+        elif plain and listed is not None:
             for element in listed:
                 self.appended(owner, element)
-            return
-        into_dict = any(content.kind == "dict" for content in self.state.contents(owner))
-        for content in contents:
-            if content.kind == "dict":
-                for key, item in content.fields.items():
-                    old = self.state.element(owner, key) if len(contents) > 1 else Value()
-                    self.state.change(owner, key, join(old, item))
-                if content.rest != Value():
-                    self.state.change(owner, None, content.rest)
-            elif not into_dict:
-                self.state.grow(owner, content.every())
-        if not plain or (into_dict and any(content.kind != "dict" for content in contents)):
-            every = self.iterate(value, node)
-            if into_dict:  # pairs
-                self.state.change(owner, None, join(every, self.iterate(every, node)))
-            else:
-                self.state.grow(owner, every)
+        else:
+            self.state.grow(owner, self.iterate(value, node))
+
+    def _taken_in(self, owner: Value, content: Cell, sure: bool) -> None:
+        """What a dict holds after an update with another, which `sure` says to be the only one that may be meant."""
+        for key, item in content.fields.items():
+            old = Value() if sure and content.has(key) else self.state.element(owner, key)
+            self.state.change(owner, key, join(old, item))
+        if content.rest != Value():
+            self.state.change(owner, None, content.rest)
 
     def _taken(self, owner: Value, name: str, arguments: Arguments) -> Value:
         """An element that is asked for; of what `pop` leaves in a list it is not known where it stands."""

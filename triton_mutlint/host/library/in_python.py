@@ -62,43 +62,6 @@ def functools_reduce(function: Any, iterable: Any, *initial: Any) -> Any:
     return total
 
 
-def functools_cmp_to_key(mycmp: Any) -> Any:
-    return lambda obj: _Compared(mycmp, obj)
-
-
-class _Compared:
-    """What `cmp_to_key` makes of an element."""
-
-    def __init__(self, compare: Any, obj: Any) -> None:
-        self.compare, self.obj = compare, obj
-
-    def __lt__(self, other: Any) -> Any:
-        return self.compare(self.obj, other.obj) < 0
-
-    def __gt__(self, other: Any) -> Any:
-        return self.compare(self.obj, other.obj) > 0
-
-    def __eq__(self, other: Any) -> Any:
-        return self.compare(self.obj, other.obj) == 0
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-def itertools_accumulate(iterable: Any, func: Any = None, *, initial: Any = None) -> Any:
-    rest = iter(iterable)
-    total = initial
-    if initial is None:
-        for first in rest:
-            total = first
-            break
-        else:
-            return
-    yield total
-    for item in rest:
-        total = total + item if func is None else func(total, item)
-        yield total
-
-
 def itertools_chain(*iterables: Any) -> Any:
     for iterable in iterables:
         yield from iterable
@@ -107,20 +70,6 @@ def itertools_chain(*iterables: Any) -> Any:
 def itertools_chain_from_iterable(iterables: Any) -> Any:
     for iterable in iterables:
         yield from iterable
-
-
-def itertools_starmap(function: Any, iterable: Any) -> Any:
-    for row in iterable:
-        yield function(*row)
-
-
-def itertools_repeat(item: Any, times: Any = None) -> Any:
-    while True:
-        yield item
-        if times is not None:
-            times -= 1
-            if times == 0:
-                return
 
 
 def builtins_dict_fromkeys(iterable: Any, value: Any = None) -> Any:
@@ -155,14 +104,6 @@ class types_SimpleNamespace:
 
 class threading_local:
     pass
-
-
-def operator_call(obj: Any, /, *args: Any, **kwargs: Any) -> Any:
-    return obj(*args, **kwargs)
-
-
-def operator_methodcaller(name: str, *given: Any, **named: Any) -> Any:
-    return lambda owner: getattr(owner, name)(*given, **named)
 
 
 def torch_nn_ModuleList(modules: Any = ()) -> Any:  # noqa: N802 - its name
@@ -224,47 +165,3 @@ class contextlib_AbstractContextManager:
 
     def __exit__(self, *raised: Any) -> None:
         return None
-
-
-class contextlib_closing:
-    def __init__(self, thing: Any) -> None:
-        self.thing = thing
-
-    def __enter__(self) -> Any:
-        return self.thing
-
-    def __exit__(self, *raised: Any) -> None:
-        self.thing.close()
-
-
-class contextlib_ExitStack:
-    def __init__(self) -> None:
-        self.exits: list[Any] = []
-
-    def enter_context(self, manager: Any) -> Any:
-        entered = manager.__enter__()
-        self.exits.append(manager.__exit__)
-        return entered
-
-    def push(self, manager: Any) -> Any:
-        self.exits.append(manager.__exit__ if hasattr(manager, "__exit__") else manager)
-        return manager
-
-    def callback(self, function: Any, *given: Any, **named: Any) -> Any:
-        self.exits.append(lambda *raised: function(*given, **named) and None)
-        return function
-
-    def pop_all(self) -> Any:
-        made = contextlib_ExitStack()
-        made.exits, self.exits = self.exits, []
-        return made
-
-    def close(self) -> None:
-        self.__exit__(None, None, None)
-
-    def __enter__(self) -> Any:
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        for leave in reversed(self.exits):
-            leave(*raised)

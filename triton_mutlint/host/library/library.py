@@ -49,12 +49,11 @@ _OF_TEXTS = frozenset(dir(str)) - {"format", "format_map", "center", "ljust", "r
                                    "translate", "encode", *dir(object)}
 # What the functions of Python's standard library do with what they are given, by the beginnings of their names.
 _NOT_UNDERSTOOD = ("ctypes.", "_ctypes.", "mmap.", "multiprocessing.", "pickle.", "gc.", "sys.", "builtins.",
-                   "contextlib.redirect_")
+                   "contextlib.", "operator.", "functools.cmp_to_key", "itertools.accumulate")
 # Modules whose functions give numbers, strings and the like, and keep nothing.
 _PLAIN_MODULES = ("math.", "os.", "warnings.", "time.", "logging.", "re.", "string.", "json.", "pprint.")
 # Those that neither call nor change what they are given, and those that call it and make something new.
-_LOOKS = ("inspect.", "typing.", "types.", "abc.", "dataclasses.", "copy.", "enum.", "contextlib.",
-          "numbers.")
+_LOOKS = ("inspect.", "typing.", "types.", "abc.", "dataclasses.", "copy.", "enum.", "numbers.")
 _MAKES = ("itertools.", "functools.")
 # What they call of objects.
 _CALLED = {"weakref": ("__hash__",)}

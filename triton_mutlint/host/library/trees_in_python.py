@@ -27,40 +27,15 @@ def torch_utils__pytree_tree_unflatten(leaves: Any, treespec: Any) -> Any:
     return torch_utils__pytree_tree_map(lambda leaf: next(rest), treespec.tree)
 
 
-# Trees of three levels are followed; a function that calls itself would mix the trees with their leaves.
-
-
 def torch_utils__pytree_tree_map(function: Any, tree: Any, *rests: Any, is_leaf: Any = None) -> Any:
     if is_leaf is not None and is_leaf(tree):
         return function(tree, *rests)
     if isinstance(tree, dict):
-        return {key: _branch(function, tree[key], *[rest[key] for rest in rests], is_leaf=is_leaf) for key in tree}
+        return {key: torch_utils__pytree_tree_map(function, tree[key], *[rest[key] for rest in rests], is_leaf=is_leaf)
+                for key in tree}
     if isinstance(tree, (list, tuple)):
-        return [_branch(function, part, *[rest[i] for rest in rests], is_leaf=is_leaf) for i, part in enumerate(tree)]
-    return function(tree, *rests)
-
-
-def _branch(function: Any, tree: Any, *rests: Any, is_leaf: Any = None) -> Any:
-    if is_leaf is not None and is_leaf(tree):
-        return function(tree, *rests)
-    if isinstance(tree, dict):
-        return {key: _twig(function, tree[key], *[rest[key] for rest in rests], is_leaf=is_leaf) for key in tree}
-    if isinstance(tree, (list, tuple)):
-        return [_twig(function, part, *[rest[i] for rest in rests], is_leaf=is_leaf) for i, part in enumerate(tree)]
-    return function(tree, *rests)
-
-
-def _twig(function: Any, tree: Any, *rests: Any, is_leaf: Any = None) -> Any:
-    if is_leaf is not None and is_leaf(tree):
-        return function(tree, *rests)
-    if isinstance(tree, dict):
-        return {key: _leaf(function, tree[key], *[rest[key] for rest in rests], is_leaf=is_leaf) for key in tree}
-    if isinstance(tree, (list, tuple)):
-        return [_leaf(function, part, *[rest[i] for rest in rests], is_leaf=is_leaf) for i, part in enumerate(tree)]
-    return function(tree, *rests)
-
-
-def _leaf(function: Any, tree: Any, *rests: Any, is_leaf: Any = None) -> Any:
+        return [torch_utils__pytree_tree_map(function, part, *[rest[i] for rest in rests], is_leaf=is_leaf)
+                for i, part in enumerate(tree)]
     return function(tree, *rests)
 
 

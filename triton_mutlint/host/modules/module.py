@@ -11,6 +11,7 @@ from pathlib import Path
 from triton_mutlint.host.modules.changes import Rebinding, changed_paths, filled, given_fields, otherwise, stores
 from triton_mutlint.source.finder import ModulePlace
 from triton_mutlint.source.function_text import may_be_jit
+from triton_mutlint.source.walking import own_nodes
 
 HostFunction = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -217,11 +218,4 @@ def imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Import]]:
 @lru_cache(maxsize=4096)
 def yields(function: HostFunction) -> bool:
     """Whether calling a function makes a generator."""
-    pending: list[ast.AST] = list(function.body) if isinstance(function.body, list) else [function.body]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, (ast.Yield, ast.YieldFrom)):
-            return True
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
-            pending.extend(ast.iter_child_nodes(node))
-    return False
+    return any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in own_nodes(function))

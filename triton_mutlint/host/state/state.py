@@ -140,13 +140,6 @@ class State:
         if self.bound is not None and scope[0] in ("module", "class"):
             self.bound.append((scope, name, value))
 
-    def restore(self, scope: ScopeId, saved: Mapping[str, Value | None]) -> None:
-        """Give names the values that they had, or none."""
-        names = {name: value for name, value in self.names.get(scope, {}).items() if name not in saved}
-        self.taken.pop(scope, None)
-        self.parts.pop(scope, None)
-        self.names[scope] = {**names, **{name: value for name, value in saved.items() if value is not None}}
-
     # ------------------------------------------------------------------ containers
 
     def cell(self, cell: CellId) -> Cell | None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from triton_mutlint.host.expressions.operators import as_branches, folded, method_name, question
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.statements.exits import Exits, either
 from triton_mutlint.host.torch import table as torch_table
-from triton_mutlint.host.values.groups import Cell, told_apart
+from triton_mutlint.host.values.groups import Cell, doubted, told_apart
 from triton_mutlint.host.values.values import (
     PLAIN,
     TENSOR,
@@ -20,7 +20,6 @@ from triton_mutlint.host.values.values import (
     constant,
     is_plain,
     join,
-    picked,
     thing,
     truth,
 )
@@ -182,24 +181,26 @@ class Statements(Exits):
         return one
 
     def _s_match(self, node: ast.Match) -> State | None:
-        """Any part of the subject, or an attribute of it, may be what a pattern binds to a name."""
+        """What a pattern binds to a name may be any part of the subject, or an attribute that the pattern asks for."""
         whole = self.evaluate(node.subject)
-        patterns = [pattern for case in node.cases for pattern in ast.walk(case.pattern)]
         within = self.within(whole)
-        part = picked(replace(within, cells=within.cells - whole.cells))
+        part = doubted(replace(within, cells=within.cells - whole.cells))
+        patterns = [pattern for case in node.cases for pattern in ast.walk(case.pattern)]
         for name in {name for pattern in patterns for name in getattr(pattern, "kwd_attrs", ())}:
-            part = picked(join(part, self.attribute(join(whole, part), name, node)))
+            part = doubted(join(part, self.attribute(join(whole, part), name, node)))
         part = join(part, self.make(node, Cell(rest=part)))
         falls, after = self.state, None
         for case in node.cases:
-            certain = self._matches(case.pattern, whole)
+            self.state = falls
+            certain = self._matches(case.pattern, whole, part)
             if certain is False:
                 continue
             self.state = falls.copy()
-            for pattern, value in self._parts(case.pattern, whole, part):
+            whole_ones = case.pattern.patterns if isinstance(case.pattern, ast.MatchOr) else [case.pattern]
+            for pattern in ast.walk(case.pattern):
                 bound = getattr(pattern, "name", None) or getattr(pattern, "rest", None)
                 if isinstance(bound, str):
-                    self.state.put(self.scope_of(bound), bound, value)
+                    self.state.put(self.scope_of(bound), bound, whole if pattern in whole_ones else part)
             if case.guard is not None:
                 certain = self.condition(case.guard) and certain
             after = either(after, self.block(case.body, self.state))
@@ -207,42 +208,18 @@ class Statements(Exits):
                 return after
         return either(after, falls)
 
-    def _matches(self, pattern: ast.pattern, value: Value) -> bool | None:
-        """Whether a value has a pattern, where that is certain."""
-        if isinstance(pattern, ast.MatchAs):
-            return True if pattern.pattern is None else self._matches(pattern.pattern, value)
-        if isinstance(pattern, ast.MatchOr):
-            answers = {self._matches(one, value) for one in pattern.patterns}
-            return True if True in answers else None if None in answers else False
+    def _matches(self, pattern: ast.pattern, whole: Value, part: Value) -> bool | None:
+        """Whether a value has a pattern, where that is certain; what is compared for it is a part of the value."""
+        for inner in ast.walk(pattern):
+            if isinstance(inner, ast.MatchClass):
+                self.handed([self.evaluate(inner.cls)], inner, "__instancecheck__", beside=[part])
+            elif isinstance(inner, ast.MatchValue):
+                self.compared_by(ast.Eq(), part, self.evaluate(inner.value), inner)
         if isinstance(pattern, ast.MatchSingleton):
-            return truth(self.compared(ast.Is(), value, constant(pattern.value)) or PLAIN)
+            return truth(self.compared(ast.Is(), whole, constant(pattern.value)) or PLAIN)
         if isinstance(pattern, ast.MatchValue):
-            wanted = self.evaluate(pattern.value)
-            self.compared_by(ast.Eq(), value, wanted, pattern)
-            return truth(self.compared(ast.Eq(), value, wanted) or PLAIN)
-        if isinstance(pattern, ast.MatchClass):
-            self.handed([self.evaluate(pattern.cls)], pattern, "__instancecheck__", beside=[value])
-        listed = self._each(pattern, value)
-        answers = {self._matches(*pair) for pair in listed or ()}
-        return None if listed is None or None in answers else False not in answers
-
-    def _each(self, pattern: ast.pattern, value: Value) -> list[tuple[ast.pattern, Value]] | None:
-        """The elements of a tuple or list, each with the pattern that it must have, where they are known."""
-        listed = self.state.listed(value) if isinstance(pattern, ast.MatchSequence) else None
-        if not isinstance(pattern, ast.MatchSequence) or listed is None or len(listed) != len(pattern.patterns):
-            return None
-        starred = any(isinstance(one, ast.MatchStar) for one in pattern.patterns)
-        return None if starred else list(zip(pattern.patterns, listed, strict=True))
-
-    def _parts(self, pattern: ast.pattern, value: Value, part: Value) -> Iterator[tuple[ast.pattern, Value]]:
-        """The patterns in a pattern, and what each is matched with: any `part` where that is not known."""
-        yield pattern, value
-        listed = self._each(pattern, value)
-        if listed is None:
-            inner = value if isinstance(pattern, (ast.MatchAs, ast.MatchOr)) else part
-            listed = [(one, inner) for one in ast.iter_child_nodes(pattern) if isinstance(one, ast.pattern)]
-        for one, held in listed:
-            yield from self._parts(one, held, part)
+            return truth(self.compared(ast.Eq(), whole, self.evaluate(pattern.value)) or PLAIN)
+        return True if isinstance(pattern, ast.MatchAs) and pattern.pattern is None else None
 
     # ------------------------------------------------------------------ loops
 
