@@ -76,7 +76,7 @@ class Registering(TorchRegistering):
         alone: list[tuple[FunctionValue, list[Event]]] = []
         try:
             state = self.block(self.root.tree.body, state) or state
-            self.module_state.heap.update(state.heap)  # so that states of functions hold but their own
+            self.module_state.update(state.heap)  # so that states of functions hold but their own
             after = State(state.names, base=self.module_state.heap, scopes=self.scopes, importing=True)
             pending = [(function, after) for function in reversed(self.defined)]
             while pending:
