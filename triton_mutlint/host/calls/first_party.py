@@ -122,8 +122,8 @@ class Invoking(Statements):
             self.active.pop()
             self.here = outer
             if not inner.captured:
-                self.state.names.pop(inner.scope, None)
-                self.state.parts.pop(inner.scope, None)
+                for state in (self.state, *self.watch):  # the latter took in what the call's statements left
+                    state.forget(inner.scope)
 
     def run(self, inner: Activation) -> Value:
         """Interpret the body of `self.here` until its recursive calls add nothing; the state becomes that after it."""

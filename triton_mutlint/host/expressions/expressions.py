@@ -157,7 +157,6 @@ class Evaluating(Operators):
                 if (one, asked) == (name, about) and other}
         if told:
             self.state.names[scope] = {**self.state.names[scope], **told}
-            self.state.taken.pop(scope, None)
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             self.assume(test.operand, not holds)
         elif isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) is holds:

@@ -32,7 +32,7 @@ class FileRegistrations(Registering):
         left: list[tuple[FunctionValue, Event]] = []
         try:
             state = self.block(self.root.tree.body, state) or state
-            self.module_state.heap.update(state.heap)  # so that states of functions hold but their own
+            self.module_state.update(state.heap)  # so that states of functions hold but their own
             after = State(state.names, base=self.module_state.heap, scopes=self.scopes, importing=True)
             pending, seen = [(function, after) for function in reversed(self.defined)], set(self.reached)
             while pending:

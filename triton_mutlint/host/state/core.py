@@ -216,7 +216,7 @@ class Core:
         except (TooLargeError, RecursionError):
             return UNSEEN, self.effects
         finally:
-            shared.heap.update(own.heap)
+            shared.update(own.heap)
             shared.names.update((scope, {**shared.names.get(scope, {}), **names}) for scope, names in own.names.items())
             self.steps, self.effects, self.active, self.watch = steps, effects, active, watch
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from triton_mutlint.host.modules.module import HostModule
+from triton_mutlint.host.state.marks import Mark
 from triton_mutlint.host.values.groups import Cell, doubted, merged
 from triton_mutlint.host.values.values import (
     NO_VALUE,
@@ -25,8 +26,6 @@ from triton_mutlint.host.values.values import (
     join,
 )
 from triton_mutlint.source.walking import walk
-
-_TAKEN = 7  # of the joined names of a scope that are remembered, but for the last
 
 
 def outlives_call(scope: ScopeId) -> bool:
@@ -52,8 +51,8 @@ class State:
     """Names by scope and containers by where they were made; changed in place.
 
     `base` are the containers that module-level code made, which all states of a run begin with. Joining
-    is what most of the time goes into: `mark` is another object whenever `heap` has changed, and all that
-    the heaps with the marks in `covers` held is in this one; `taken` are the names of each scope that are in these.
+    is what most of the time goes into: `mark` tells how `heap` came about, and all that the heaps with the
+    marks in `covers` held is in this one.
     `parts` are what a name holds where a question about another (is it true, is it None) has the answer yes, and no.
     """
 
@@ -64,19 +63,22 @@ class State:
     scopes: Mapping[ScopeId, ScopeId | None] = field(default_factory=dict, compare=False)
     importing: bool = field(default=False, compare=False)  # whether module-level code runs
     bound: list[tuple[ScopeId, str, Value]] | None = field(default=None, compare=False)  # to top-level names
-    mark: object = field(default_factory=object, compare=False)
-    covers: frozenset[object] = field(default=frozenset(), compare=False)
-    taken: dict[ScopeId, tuple[dict[str, Value], ...]] = field(default_factory=dict, compare=False)
+    mark: Mark = field(default_factory=Mark, compare=False)
+    covers: frozenset[Mark] = field(default=frozenset(), compare=False)
     parts: dict[ScopeId, Mapping[tuple[str, str, str], tuple[Value, Value]]] = field(default_factory=dict)
 
     def copy(self) -> State:
         return State(dict(self.names), dict(self.heap), self.base, self.kept, self.scopes, self.importing,
-                     self.bound, self.mark, self.covers, dict(self.taken), dict(self.parts))
+                     self.bound, self.mark, self.covers, dict(self.parts))
 
     def store(self, cell: CellId, content: Cell) -> None:
         """Replace what a container holds."""
-        self.heap[cell] = content
-        self.mark, self.covers = object(), frozenset()
+        self.update({cell: content})
+
+    def update(self, heap: Mapping[CellId, Cell]) -> None:
+        """Replace what several containers hold."""
+        self.heap.update(heap)
+        self.mark, self.covers = Mark(self.mark, tuple(heap)), frozenset()
 
     def join(self, other: State | None) -> None:
         """Take in what another path to the same point gives."""
@@ -84,11 +86,8 @@ class State:
             return
         self.kept |= other.kept
         for scope, theirs in other.names.items():
-            mine = self.names.get(scope)
-            if mine is None:
-                self.names[scope] = theirs
-                self.taken.pop(scope, None)
-            elif mine is not theirs and not any(theirs is other_names for other_names in self.taken.get(scope, ())):
+            mine = self.names.setdefault(scope, theirs)
+            if mine is not theirs:
                 more, held = {}, mine.get
                 for name, value in [item for item in theirs.items() if held(item[0]) is not item[1]]:
                     old = held(name)
@@ -97,7 +96,6 @@ class State:
                         more[name] = both
                 if more:
                     self.names[scope] = {**mine, **more}
-                self.taken[scope] = (theirs, *self.taken.get(scope, ())[:_TAKEN])
         for scope, parts in self.parts.items():
             others = other.parts.get(scope, {})
             if parts is not others:
@@ -106,25 +104,25 @@ class State:
             self._join_heap(other)
 
     def _join_heap(self, other: State) -> None:
-        heap, base, same, held = self.heap, self.base, True, self.heap.get
-        for cell, content in [item for item in other.heap.items() if held(item[0]) is not item[1]]:
-            own = heap.get(cell) or base.get(cell)
-            if own is None:
-                heap[cell], same = content, False
-            elif own is not content:
-                both = merged(own, content)
-                if both is not own and both != own:
-                    heap[cell], same = both, False
+        heap, base, held, theirs = self.heap, self.base, self.heap.get, other.heap
+        cells = self.mark.changed(other.mark, self.covers)
+        new: list[CellId] = []
+        for cell in [c for c in (theirs if cells is None else cells) if c in theirs and held(c) is not theirs[c]]:
+            own, content = heap.get(cell) or base.get(cell), theirs[cell]
+            both = content if own is None else merged(own, content)
+            if own is None or (both is not own and both != own):
+                heap[cell] = both
+                new.append(cell)
         self.covers |= {other.mark, self.mark}
-        if not same:
-            self.mark = object()
+        if new:
+            self.mark = Mark(self.mark, tuple(new))
 
     def become(self, other: State) -> None:
         if self.heap is self.base:  # other states read the containers of module-level code from it
             self.heap.update(other.heap)
         else:
             self.heap = other.heap
-        self.names, self.kept, self.taken = other.names, other.kept, other.taken
+        self.names, self.kept = other.names, other.kept
         self.mark, self.covers, self.parts = other.mark, other.covers, other.parts
 
     def get(self, scope: ScopeId, name: str) -> Value | None:
@@ -132,13 +130,17 @@ class State:
 
     def put(self, scope: ScopeId, name: str, value: Value) -> None:
         self.names[scope] = {**self.names.get(scope, {}), name: value}
-        self.taken.pop(scope, None)
         gone = [key for key in self.parts.get(scope, ()) if name in (key[0], key[2])]
         if gone:
             self.parts[scope] = {key: held for key, held in self.parts[scope].items() if key not in gone}
         self.kept |= scope[0] in ("module", "class") or (outlives_call(scope) and not self.importing)
         if self.bound is not None and scope[0] in ("module", "class"):
             self.bound.append((scope, name, value))
+
+    def forget(self, scope: ScopeId) -> None:
+        """Drop the names of a call that has ended."""
+        self.names.pop(scope, None)
+        self.parts.pop(scope, None)
 
     # ------------------------------------------------------------------ containers
 

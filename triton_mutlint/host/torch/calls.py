@@ -91,8 +91,8 @@ class TorchCalls(Calling):
         if id(one) not in self.world.shared.registered:
             self.world.shared.registered.add(id(one))
             self.scopes.update({scope: one.state.scopes.get(scope) for scope in one.state.names})
-            heap = self.module_state.heap
-            heap.update((cell, merged(heap.get(cell, held), held)) for cell, held in one.state.heap.items())
+            known = self.module_state.heap
+            self.module_state.update({c: merged(known.get(c, held), held) for c, held in one.state.heap.items()})
             for scope, names in one.state.names.items():
                 self.module_state.names[scope] = {**names, **self.module_state.names.get(scope, {})}
             self.loosen(one.value, False)
