@@ -38,6 +38,7 @@ class Slot:
     number: int = 0  # multiplied and the like as it stands, so not a pointer
     fraction: int = 0  # computed with beside a floating-point number
     scalar: int = 0  # compared or cast as a number, so not a pointer there
+    truth: int = 0  # a mask, or an operand of `not`, `and` or `or`, so a boolean
     exponent: int = 0  # a number of bits
     unit: int = 0  # the last stride of a tensor descriptor, which must be the constant 1
     descriptor: int = 0
@@ -52,7 +53,7 @@ class Slot:
     arity: int = -1
     literals: tuple[Any, ...] = ()  # compared with ==, !=, in
     bounds: tuple[Any, ...] = ()  # compared with <, >=, ...
-    packed: int = 0  # says how the operands of a scaled product are packed
+    keyword: str = ""  # the option of a tl function it is passed as (`cache_modifier`)
     # how the elements of its memory are used
     loaded: int = 0
     stored: int = 0
@@ -60,6 +61,7 @@ class Slot:
     elem_address: int = 0
     table: int = 0  # its elements are addresses, with nothing added
     elem_dtype: str = ""
+    elem_bits: int = 0
     gathered: int = 0  # rows gathered or scattered: a descriptor block of one row
     movers: set[Slot] = field(default_factory=set)  # what decides whether a name holds this or another
     handed: int = 0  # given to a function that is itself a parameter

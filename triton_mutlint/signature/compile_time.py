@@ -16,6 +16,11 @@ from triton_mutlint.types import ArgType, ConstexprValue
 
 MAX_ALTERNATIVES = 6
 _GLUON = "triton.experimental.gluon.language"
+_OPTIONS: Mapping[str, Any] = {
+    "cache_modifier": "", "eviction_policy": "", "input_precision": "ieee", "padding_option": "", "sem": "relaxed",
+    "scope": "gpu", "format": "e5m2", "allow_tf32": False, "volatile": False, "rounding_mode": "rn",
+    "fp_downcast_rounding": "rtne", "max_num_imprecise_acc": 0,
+}  # fmt: skip
 
 
 def compile_time(dossier: Dossier) -> Inferred:
@@ -116,8 +121,8 @@ def _from_body(dossier: Dossier) -> Inferred:
         gluon = next((v for v in dossier.namespace.values() if own(v, "__name__") == _GLUON), None)
         if gluon is not None:
             return Inferred((ConstexprValue(gluon.AutoLayout(), "AutoLayout()"),), "a layout by its name")
-    if slot.packed:
-        return Inferred((ConstexprValue("e5m2"),), f"the format of a scaled product at line {slot.packed}")
+    if slot.keyword and slot.keyword in _OPTIONS:
+        return Inferred((ConstexprValue(_OPTIONS[slot.keyword]),), f"passed as {slot.keyword}")
     if slot.children:
         return _sequence(slot, dossier.namespace)
     literals = [v for v in slot.literals if v is not None]
@@ -129,6 +134,8 @@ def _from_body(dossier: Dossier) -> Inferred:
 
 def _dtype(slot: Slot) -> str:
     """Which dtype a dtype parameter stands for, from what is done with values cast to it."""
+    if slot.elem_bits:
+        return {8: "fp8e4nv", 16: "fp16", 64: "fp64"}.get(slot.elem_bits, "fp32")
     return slot.elem_dtype or ("i32" if slot.elem_int else "fp32")
 
 

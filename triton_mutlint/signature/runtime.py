@@ -84,6 +84,7 @@ def _plain(dossier: Dossier) -> tuple[ArgType, str]:
         return ScalarType("i64"), f"cast to a pointer at line {slot.address_int}"
     for fact, type_, what in (
         (slot.integer, "i32", "used as an integer"), (slot.floating, "fp32", "used as a number"),
+        (slot.truth, "i1", "used as a boolean"),
     ):  # fmt: skip
         if fact:
             return ScalarType(type_), f"{what} at line {fact}"
@@ -119,6 +120,8 @@ def element(slot: Slot) -> str:
         return "i64"
     if slot.elem_dtype and not (slot.elem_int and slot.elem_dtype not in INTEGRAL):
         return slot.elem_dtype
+    if slot.elem_bits:
+        return {8: "i8", 16: "fp16", 64: "i64"}.get(slot.elem_bits, "i32" if slot.elem_int else "fp32")
     return "i32" if slot.elem_int else "fp32"
 
 

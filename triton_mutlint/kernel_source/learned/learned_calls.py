@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
+from triton_mutlint.kernel_source.dtypes import bits
 from triton_mutlint.kernel_source.learned import marks
 from triton_mutlint.kernel_source.learned.learned_memory import (
     Call,
@@ -46,8 +47,12 @@ def cast_to(source: Trace, kind: Trace, line: int, bitcast: bool) -> Trace:
     if isinstance(dtype, str) and dtype.startswith("*"):
         cast_to_pointer(source, line, bitcast)
         return Trace(source.base or frozenset(s for s in source.mixed if s.pointer), dtype=dtype)
-    if bitcast and isinstance(dtype, str) and (dtype not in ("i64", "u64") or source.memory):
-        return Trace(dtype=dtype)
+    if bitcast and isinstance(dtype, str):
+        loaded = {*source.memory, source.dtype} if isinstance(source.dtype, Slot) else source.memory
+        for slot in loaded if not isinstance(source.dtype, str) else ():  # else it was cast before
+            slot.elem_bits = slot.elem_bits or bits(dtype)
+        if dtype not in ("i64", "u64") or source.memory:
+            return Trace(dtype=dtype)
     if dtype in ("i64", "u64"):
         note(source.base, "to_int", line)
     elif dtype is not None and source.dtype is None:
@@ -73,6 +78,7 @@ def cast_to_pointer(source: Trace, line: int, bitcast: bool) -> None:
 
 def _dot(call: Call) -> Trace:
     left, right, acc = call.get(0, "input").made, call.get(1, "other").made, call.get(2, "acc").made
+    call.options()
     kind = call.named.get("out_dtype", NOTHING).made
     use_dtype(kind, call.line)
     dtype = acc.dtype if isinstance(acc.dtype, str) else kind.dtype or "fp32"
@@ -89,7 +95,8 @@ def _dot_scaled(call: Call) -> Trace:
             slot.give_dtype(kind.value if kind.value in ("bf16", "fp16") else "u8")  # bytes do for all others
         for slot in call.get(position + 1, f"{prefix}_scale").made.memory:
             slot.give_dtype("u8")
-        note(kind.made.bare, "packed", call.line)
+        for slot in kind.made.bare:
+            slot.keyword = slot.keyword or "format"
     return Trace(dtype="fp32")
 
 
@@ -187,6 +194,7 @@ def _reduction(call: Call) -> Trace:
 
 
 def _index(call: Call) -> Trace:
+    call.options()
     return INT
 
 

@@ -18,6 +18,10 @@ DESCRIPTOR_METHODS = frozenset(
      "atomic_xor")
 )  # fmt: skip
 ADDRESSES = frozenset(("ptr", "pointer", "tensor_desc", "desc"))  # parameters of Gluon's functions
+KEYWORD_OPTIONS = frozenset(
+    ("cache_modifier", "eviction_policy", "input_precision", "padding_option", "sem", "scope", "allow_tf32",
+     "volatile", "max_num_imprecise_acc", "propagate_nan", "rounding_mode", "fp_downcast_rounding")
+)  # fmt: skip
 
 
 class Learner(Protocol):
@@ -43,10 +47,18 @@ class Call:
     def get(self, position: int, name: str) -> MayBe:
         return self.args[position] if position < len(self.args) else self.named.get(name, NOTHING)
 
+    def options(self) -> None:
+        for name, value in self.named.items():
+            if name in KEYWORD_OPTIONS:
+                for slot in value.made.bare:
+                    slot.keyword = slot.keyword or name
+
 
 def load_call(call: Call) -> Trace:
     pointer = call.get(0, "pointer")
     marks.address(pointer, call.line)
+    marks.mask(call.get(1, "mask"), call.line)
+    call.options()
     note(pointer.made.base, "loaded", call.line)
     marks.kept((call.get(2, "other"),), call.line)  # it may be what is loaded
     return elements_of(pointer.made)
@@ -62,7 +74,9 @@ def elements_of(pointer: Trace) -> Trace:
 def store_call(call: Call) -> Trace:
     pointer, value, mask = call.get(0, "pointer"), call.get(1, "value"), call.get(2, "mask")
     marks.address(pointer, call.line)
+    marks.mask(mask, call.line)
     marks.matters(mask, call.line)
+    call.options()
     marks.kept((value,), call.line)
     note(pointer.made.base, "stored", call.line)
     if value.made.points or (any(s.pointer for s in value.made.base) and not value.made.memory):
@@ -79,6 +93,7 @@ def atomic_call(call: Call) -> Trace:
     note(pointer.made.base, "stored", call.line)
     if integral and not value.made.is_floating:
         note(pointer.made.base, "elem_int", call.line)
+    call.options()
     marks.matters(call.named.get("mask", NOTHING), call.line)
     return elements_of(pointer.made)
 
@@ -113,6 +128,7 @@ def by_parameter(call: Call) -> Trace:
     pointer, mask = call.named.get("ptr", call.named.get("pointer", NOTHING)), call.named.get("mask", NOTHING)
     descriptor = call.named.get("tensor_desc", call.named.get("desc", NOTHING))
     marks.integer(call.named.get("offsets", NOTHING), call.line)
+    marks.mask(mask, call.line)
     if descriptor is not NOTHING:
         places = tuple(call.named[n] for n in ("coord", "x_offsets", "y_offset") if n in call.named)
         return descriptor_access(descriptor, method, places, call.line)

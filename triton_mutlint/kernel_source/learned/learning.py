@@ -17,6 +17,7 @@ from triton_mutlint.kernel_source.learned.learned_calls import HANDLERS, cast_to
 from triton_mutlint.kernel_source.learned.learned_memory import (
     ADDRESSES,
     DESCRIPTOR_METHODS,
+    KEYWORD_OPTIONS,
     Call,
     by_parameter,
     descriptor_access,
@@ -97,6 +98,8 @@ class Learning(Observer):
         own = value.made
         if own.bare and all(s.constexpr for s in own.bare) and other.dtype == "i1":
             note(own.bare, "branch", line)  # a flag beside a mask
+        elif own.bare and own.dtype is None and other.dtype == "i1" and not isinstance(op, ast.LShift | ast.RShift):
+            note(own.bare, "truth", line)
         elif isinstance(op, ast.LShift | ast.RShift) or other.dtype not in ("i1", None):
             marks.integer(value, line)
         elif own.memory and isinstance(own.dtype, Slot):
@@ -122,6 +125,7 @@ class Learning(Observer):
             return value
         if isinstance(node.op, ast.Not):
             self.condition(operand)
+            marks.mask(operand, self.place.line)
             return replace(value, trace=Trace(dtype="i1", tests=operand.made.decided))
         if isinstance(node.op, ast.Invert) and any(not s.constexpr for s in operand.made.bare):
             note(operand.made.bare, "integer", self.place.line)
@@ -131,6 +135,7 @@ class Learning(Observer):
     def chain(self, values: Sequence[MayBe], value: MayBe) -> MayBe:
         for one in values:
             self.condition(one)
+            marks.mask(one, self.place.line)
         if value.is_known:
             return value
         return replace(value, trace=Trace(dtype="i1", tests=NONE.union(*(v.made.decided for v in values))))
@@ -212,8 +217,8 @@ class Learning(Observer):
             if not name:
                 self.handed(NONE, (*args, *named.values()))
             return replace(value, trace=blended(made((*args, *named.values()))))
-        for given in (*args, *named.values()):
-            note(given.made.bare, "arithmetic", self.place.line)
+        for key, given in (*enumerate(args), *named.items()):
+            note(given.made.bare if key not in KEYWORD_OPTIONS else (), "arithmetic", self.place.line)
         trace = handler(Call(name, tuple(args), named, self.place.line, self))
         return value if value.is_known else replace(value, trace=trace)
 

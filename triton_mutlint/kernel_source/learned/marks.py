@@ -75,6 +75,14 @@ def beside(slots: Slots, other: Trace, line: int) -> None:
         note(slots, fact, line)
 
 
+def mask(value: MayBe, line: int) -> None:
+    """`value` is a mask, or an operand of `not`, `and` or `or`: without a comparison, Triton wants a boolean there."""
+    own = value.made
+    for slot in own.memory if isinstance(own.dtype, Slot) else ():
+        slot.give_dtype("i1")
+    note(own.bare if own.dtype is None else (), "truth", line)
+
+
 def factors(product: Trace, total: Dtype) -> None:
     """A matrix product goes into a total of this type: whole numbers are sums of products of bytes."""
     for slot in product.memory if product.is_product and total == "i32" else ():
