@@ -108,7 +108,41 @@ def test_a_flag_that_looks_at_a_run_time_number_is_analysed_both_ways() -> None:
     assert set(values(found, "B", "H")) == {("16", "True"), ("16", "False"), ("32", "True"), ("32", "False")}
     assert found.total == 8
     as_number = heuristic(lambda args: 1 if args["n"] > 4 else 0)
-    assert (set(values(as_number, "H")), as_number.assumed) == ({("1",)}, {"H"})
+    assert set(values(as_number, "H")) == {("0",), ("1",)}
+
+
+def test_a_comparison_that_needs_real_tensors_is_analysed_both_ways() -> None:
+    found = heuristic(lambda args: args["x"].data_ptr() % 16 == 0)
+    assert set(values(found, "H")) == {("False",), ("True",)}
+
+
+def _branches(args: Any) -> bool:
+    if args["x"].shape[0] > 3:  # noqa: SIM103  # as people write heuristics
+        return True
+    return False
+
+
+def _either_kind(args: Any) -> bool | int:
+    if args["x"].shape[0] > 3:
+        return True
+    return 3
+
+
+@pytest.mark.parametrize(
+    ("function", "both"),
+    [
+        (_branches, True),
+        (lambda args: not args["x"].shape, True),
+        (lambda args: args["x"].a == 1 and args["x"].b is None, True),
+        (lambda args: 3 in args["x"].shape, True),
+        (_either_kind, False),
+        (lambda args: args["x"].shape[0] + 1, False),
+        (namedtuple("Callable", [])._make, False),
+    ],
+)
+def test_only_what_always_returns_a_flag_is_taken_both_ways(function: Any, both: bool) -> None:
+    found = heuristic(function, inferred=guess(H=(ConstexprValue(8),)))
+    assert set(values(found, "H")) == ({("False",), ("True",)} if both else {("8",)})
 
 
 def test_a_heuristic_that_cannot_be_told_is_inferred() -> None:
@@ -164,6 +198,8 @@ def test_a_heuristic_made_from_something_missing_is_not_told() -> None:
     best = missing("lib.best")
     found = heuristic(lambda args: best, inferred=guess(H=(ConstexprValue(8),)))
     assert (set(values(found, "H")), found.inferred) == ({("8",)}, {"H"})
+    flag = heuristic(lambda args: best == 3)
+    assert set(values(flag, "H")) == {("False",), ("True",)}
 
 
 def test_a_heuristic_that_exits_does_not_end_the_run() -> None:

@@ -71,7 +71,7 @@ class Expressions(Calls):
             known = UNKNOWN not in fixed and not (owner.roots and any(b is not None and b < 0 for b in fixed))
             if owner.items is not None and node.slice.step is None and known:
                 return MayBe(owner.roots, owner.items[slice(*fixed)])
-            return replace(mixed((owner, *bounds)), is_open=True, trace=owner.made)
+            return replace(mixed((owner, *bounds)), is_open=True, start=owner.start, trace=owner.made)
         index = self.eval(node.slice)
         self.overloaded(owner, index)
         self.consult(index)

@@ -113,6 +113,8 @@ def _compared(test: ast.Compare, left: MayBe, right: MayBe) -> MayBe:
     if isinstance(op, ast.In | ast.NotIn):
         inside = _is_in(left, right)
         return NOTHING if inside is None else constant(inside is isinstance(op, ast.In))
+    if _is_empty(op, left, right):
+        return FALSE
     if not (left.is_known and right.is_known):
         return NOTHING
     try:
@@ -140,6 +142,13 @@ def _is_in(left: MayBe, right: MayBe) -> bool | None:
     return any(left.value == item.value for item in items)
 
 
+def _is_empty(op: ast.cmpop, left: MayBe, right: MayBe) -> bool:
+    """Whether a range is asked to be below its own start."""
+    low, high = (left, right) if isinstance(op, ast.Lt) else (right, left)
+    limit = high.value if isinstance(op, ast.Lt | ast.Gt) else None
+    return low.start is not None and type(limit) is int and 0 <= limit <= low.start
+
+
 def folded(target: Any, args: list[MayBe]) -> MayBe | None:
     """What a function makes of constants, if that can be told."""
     name, home = named_and_home(target)
@@ -147,6 +156,8 @@ def folded(target: Any, args: list[MayBe]) -> MayBe | None:
         return evaluated(target, tuple(args))
     if home.partition(".")[0] not in QUIET:
         return None
+    if name == "arange" and args and type(args[0].value) is int:
+        return MayBe(start=args[0].value, of=args[0].of)
     if name == "len" and len(args) == 1 and args[0].has_length:
         return constant(len(args[0].items or ()))
     if not args or not all(arg.is_known for arg in args):

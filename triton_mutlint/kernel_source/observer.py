@@ -62,5 +62,8 @@ class Observer:
     def passed(self, function: MayBe, args: Sequence[MayBe]) -> None:
         """A function among the arguments of another is applied to values."""
 
+    def joined(self, left: MayBe, right: MayBe) -> None:
+        """One name may hold either."""
+
 
 NOBODY = Observer()

@@ -64,6 +64,7 @@ class Slot:
     elem_bits: int = 0
     gathered: int = 0  # rows gathered or scattered: a descriptor block of one row
     movers: set[Slot] = field(default_factory=set)  # what decides whether a name holds this or another
+    kin: list[Slot] = field(default_factory=list)  # a name holds this slot or one of those
     handed: int = 0  # given to a function that is itself a parameter
     summed: dict[Slot, bool] = field(default_factory=dict)  # with what it is added up; true: as a wide integer
     children: dict[int | str, Slot] = field(default_factory=dict)

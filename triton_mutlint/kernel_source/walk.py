@@ -171,6 +171,9 @@ class WalkedBody(Expressions):
         before = dict(self.env)
         is_left = self.block(node.body)
         then, self.env = self.env, before
+        asked = _asked_for_pointer(node.test)
+        if asked in self.env:
+            self.env[asked] = self.env[asked].number()
         if self.block(node.orelse):
             self.env = then
             return is_left
@@ -254,9 +257,20 @@ class WalkedBody(Expressions):
     def give_back(self, node: ast.Return) -> bool:
         value = self.eval(node.value) if node.value is not None else NOTHING
         if self.returned is not None:
+            self.show(node).joined(self.returned, value)
             value = either(self.returned, value)
         self.returned = value
         return True
+
+
+def _asked_for_pointer(test: ast.expr) -> str:
+    """The name that is no pointer where a test does not hold: `x.dtype.is_ptr()`, after `isinstance(x, tl.tensor)`."""
+    *others, asked = test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+    match asked:
+        case ast.Call(func=ast.Attribute(ast.Attribute(ast.Name(name), "dtype"), "is_ptr")):
+            tensor = {f"isinstance({name}, {cls})" for cls in ("tl.tensor", "tl.core.tensor", "triton.language.tensor")}
+            return name if all(ast.unparse(other) in tensor for other in others) else ""
+    return ""
 
 
 def _loaded(target: ast.expr) -> ast.expr:

@@ -117,6 +117,7 @@ def facts(kernel: Kernel, program: Program) -> Facts:
     walk.of(Helper.of(kernel), {
         name: MayBe(frozenset((name,)), is_open=True, trace=Trace(frozenset((slot,)))) for name, slot in slots.items()})
     everything = list(_with_children(slots.values()))
+    marks.spread(everything)
     for slot in everything:
         for (source, bitcast), line in (slot.modelled if slot.pointer else {}).items():
             cast_to_pointer(source, line, bitcast)

@@ -13,10 +13,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from triton_mutlint.source.slicing.stubs import Missing
-from triton_mutlint.spec.values import text_of, unwrap_constexpr
+from triton_mutlint.spec.values import number_like, text_of, unwrap_constexpr
 from triton_mutlint.types import ArgType, ConstexprValue, ScalarType, TupleType
 
 SAMPLE = 1024  # a usual row length: divisible by 16, so that block sizes made from it are valid
+_BOOLEAN_OPS = frozenset({"COMPARE_OP", "IS_OP", "CONTAINS_OP", "UNARY_NOT"})
+_EITHER = (ConstexprValue(False), ConstexprValue(True))
 # What it takes to ask whether an argument is None, and to answer with a constant.
 _NONE_OPS = frozenset({"RESUME", "NOP", "LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_CONST", "BINARY_SUBSCR", "BINARY_OP",
                        "IS_OP", "UNARY_NOT", "RETURN_VALUE", "RETURN_CONST"})  # fmt: skip
@@ -94,17 +96,20 @@ class Heuristic:
         return values
 
     def _answer(self, arguments: _Arguments, args: Mapping[str, ArgType]) -> tuple[ConstexprValue, ...]:
+        function = self._function
         try:
-            value = unwrap_constexpr(self._function(arguments))
+            value = unwrap_constexpr(function(arguments))
         except KeyboardInterrupt:
             raise
         except BaseException:  # foreign code on placeholders it was not written for: SystemExit included
-            return ()
+            return _EITHER if _returns_boolean(function) else ()
         if isinstance(value, Missing):  # made from something that is not installed
-            return ()
+            return _EITHER if _returns_boolean(function) else ()
+        exact = ConstexprValue(value, text_of(value))
         is_runtime = any(_is_runtime(args[name]) for name in arguments.read if name in args)
-        others = (ConstexprValue(not value),) if is_runtime and isinstance(value, bool) else ()
-        return (ConstexprValue(value, text_of(value)), *others)
+        if is_runtime and (isinstance(value, bool) or (value in (0, 1) and _may_give_flag(function))):
+            return (exact, ConstexprValue(number_like(value, 1 - value)))
+        return (exact,)
 
 
 def _placeholder(arg: ArgType) -> Any:
@@ -149,3 +154,24 @@ def _asks_for_none_only(function: Callable[..., Any]) -> bool:
         if instruction.opname == "IS_OP" and not is_none:
             return False
     return True
+
+
+def _may_give_flag(function: Callable[..., Any]) -> bool:
+    """Whether a 0 or 1 may be a flag written as a number, and not a size that came out as 1."""
+    code = getattr(function, "__code__", None)
+    return code is None or "int" in code.co_names or {0, 1} <= {c for c in code.co_consts if type(c) is int}
+
+
+def _returns_boolean(function: Callable[..., Any]) -> bool:
+    """Whether everything that `function` returns is a comparison, `True` or `False`."""
+    code = getattr(function, "__code__", None)
+    results: list[bool] = []
+    before: dis.Instruction | None = None
+    for instruction in dis.get_instructions(code) if code else ():
+        if instruction.opname == "RETURN_CONST":  # Python 3.12 and 3.13
+            results.append(isinstance(instruction.argval, bool))
+        elif instruction.opname == "RETURN_VALUE" and before is not None:
+            constant = before.opname == "LOAD_CONST" and isinstance(before.argval, bool)
+            results.append(constant or before.opname in _BOOLEAN_OPS)
+        before = instruction
+    return bool(results) and all(results)

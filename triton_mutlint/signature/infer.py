@@ -14,6 +14,7 @@ from typing import Any
 from triton_mutlint.kernel_source.evaluate import next_power_of_2
 from triton_mutlint.kernel_source.footprint import given_by
 from triton_mutlint.kernel_source.helpers import Helper
+from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.kernel_source.values import MayBe
 from triton_mutlint.signature.compile_time import compile_time, needs_constexpr
 from triton_mutlint.signature.evidence import SIZES, Dossier, Evidence, Inferred, gather
@@ -76,9 +77,17 @@ def _shaped(
         return value if isinstance(value, int) and value > 0 else None
 
     def dimension(axis: int, default: int) -> int:
-        names = (name for rank in dossier.slot.ranks for name in sorted(rank[axis] if axis < len(rank) else ()))
-        return next(filter(None, map(size, names)), default)
+        for rank in dossier.slot.ranks:
+            for name in sorted(rank[axis]) if axis < len(rank) else ():
+                if size(name):
+                    return size(name) or default
+        return 1 if len(scaled) > axis and scaled[axis] is False else default
 
+    ranks = dossier.slot.ranks
+    deep = max(map(len, ranks), default=0) > 2
+    # of three or more offsets, one that no block size scales counts rows of a batch: a block of one
+    scaled = [any(rank[i] for rank in ranks if i < len(rank)) for i in range(9)] if deep else []
+    scaled = scaled if any(scaled) else []
     return replace(guess, alternatives=tuple(
         DescriptorType(a.element, tuple(dimension(i, d) for i, d in enumerate(a.block_shape)))
         if isinstance(a, DescriptorType) else a for a in guess.alternatives))
@@ -112,7 +121,24 @@ def covering(kernel: Kernel, evidence: Evidence, guesses: Mapping[str, Inferred]
             missing -= reached
             if not missing:
                 break
+    for name in source.consulted.intersection(fixed):
+        other = _other_side(found[name], evidence.dossiers[name].slot, source)
+        found[name] = found[name] if other is None else _with(found[name], other, evidence.dossiers[name].slot.matters)
     return found
+
+
+def _other_side(guess: Inferred, slot: Slot, source: _Source) -> ArgType | None:
+    """A value on the other side of a number that the parameter is compared with, if other writes are reached there.
+
+    A branch on the parameter itself compares it with 0.
+    """
+    main: Any = guess.main.value if isinstance(guess.main, ConstexprValue) else None
+    if not slot.matters or len(guess.alternatives) > 1 or type(main) not in (int, float):
+        return None
+    numbers = [c for c in (*slot.literals, *slot.bounds, *([0] if slot.branch else [])) if type(c) in (int, float)]
+    others = (ConstexprValue(number_like(main, value)) for c in numbers for value in (c, c + 1))
+    usual = source.stores({}) if numbers else frozenset()
+    return next((other for other in others if source.stores({slot.name: other}) != usual), None)
 
 
 class _Source:

@@ -126,7 +126,7 @@ def element(slot: Slot) -> str:
 
 
 def descriptor(slot: Slot) -> DescriptorType:
-    """A descriptor; dimensions that nothing gives are left to `_shaped`."""
+    """A descriptor; dimensions that nothing gives are left to `shaped`."""
     kind = element(slot)
     kind = "fp16" if kind == "fp32" and not slot.elem_dtype else kind
     rank = max(map(len, slot.ranks), default=0) or 2

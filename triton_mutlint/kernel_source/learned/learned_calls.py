@@ -101,7 +101,9 @@ def _dot_scaled(call: Call) -> Trace:
 
 
 def _where(call: Call) -> Trace:
-    return merged((call.get(1, "x").made, call.get(2, "y").made))
+    left, right = call.get(1, "x").made, call.get(2, "y").made
+    marks.alike(left, right)
+    return merged((left, right))
 
 
 def _asm(call: Call) -> Trace:
@@ -176,7 +178,9 @@ def _elementwise(call: Call) -> Trace:
 
 
 def _any_of(call: Call) -> Trace:
-    return merged((call.get(0, "input").made, call.get(1, "other").made))
+    left, right = call.get(0, "input").made, call.get(1, "other").made
+    marks.alike(left, right)
+    return merged((left, right))
 
 
 def _sum(call: Call) -> Trace:

@@ -12,6 +12,7 @@ from triton_mutlint.kernel_source.operations import stores
 from triton_mutlint.kernel_source.slots import NO_TRACE, Dtype, Trace
 from triton_mutlint.kernel_source.values import NOTHING, MayBe
 
+_WHOLE = frozenset(("",))  # a constant offset of 0: that dimension is taken whole
 _INTEGRAL = frozenset(("atomic_max", "atomic_min", "atomic_and", "atomic_or", "atomic_xor"))
 DESCRIPTOR_METHODS = frozenset(
     ("load", "store", "gather", "scatter", "atomic_add", "atomic_max", "atomic_min", "atomic_and", "atomic_or",
@@ -147,7 +148,9 @@ def descriptor_access(descriptor: MayBe, method: str, args: tuple[MayBe, ...], l
         for offset in argument.items or ():
             marks.integer(offset, line)
         for slot in slots if argument.items is not None else ():
-            slot.ranks = (*slot.ranks, tuple(o.made.factors for o in argument.items or ()))
+            if not slot.pointer:
+                rank = tuple(_WHOLE if o.value == 0 else o.made.factors for o in argument.items or ())
+                slot.ranks = (*slot.ranks, rank)
     if method in ("gather", "scatter"):
         for argument in args[1 if method == "scatter" else 0 :]:
             if argument.items is None and argument.made.memory:

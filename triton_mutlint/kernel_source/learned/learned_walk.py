@@ -72,7 +72,7 @@ class LearningBody(WalkedBody):
         left = self.block(node.body)
         then, self.env = self.env, dict(entry)
         left_other = self.block(node.orelse)
-        self.decides(node, test, then, self.effects > effects or left or left_other)
+        self.decides(node, test, then, entry, self.effects > effects or left or left_other)
         if left_other:
             self.env = then
             return left
@@ -80,12 +80,20 @@ class LearningBody(WalkedBody):
             self.env = self.chosen(then, self.env, test.made.decided)
         return False
 
-    def decides(self, node: ast.If, test: MayBe, then: Env, acts: bool) -> None:
+    def decides(self, node: ast.If, test: MayBe, then: Env, entry: Env, acts: bool) -> None:
         """Notes that a branch decides what is written, or left, or which values names hold after it."""
         tests = test.made.decided
         self.show(node)
         if acts:
             marks.matters(test, self.here.line)
+        self.rebound(entry, then, tests)
+
+    def rebound(self, entry: Env, then: Env, tests: Slots) -> None:
+        """Notes which names hold something else after one side of a branch than after the other."""
+        for env in (then, self.env):
+            for name, value in entry.items():
+                if name in env and env[name] is not value:
+                    marks.alike(value.made, env[name].made)
         for name, value in then.items():
             beside = self.env.get(name, NOTHING)
             if value is not beside and value.made.base != beside.made.base:
@@ -97,6 +105,13 @@ class LearningBody(WalkedBody):
             if name in left and name in right and left[name] is not right[name]:
                 found[name] = self.learnt.decided_by(value, tests)
         return found
+
+    def joined(self, left: Env, right: Env) -> Env:
+        self.show(None)
+        for name, value in left.items():
+            if name in right and right[name] is not value and right[name] != value:
+                self.learnt.joined(value, right[name])
+        return super().joined(left, right)
 
     def loop(self, node: ast.For | ast.While) -> None:
         if isinstance(node, ast.While):

@@ -177,6 +177,7 @@ class Learning(Observer):
     def choice(self, test: MayBe, left: MayBe, right: MayBe, value: MayBe) -> MayBe:
         tests = test.made.decided
         self.condition(test)
+        marks.agree(left, right, self.place.line)
         marks.moves(left, right, tests, self.place.line)
         return self.decided_by(value, tests)
 
@@ -249,6 +250,9 @@ class Learning(Observer):
     def passed(self, function: MayBe, args: Sequence[MayBe]) -> None:
         if function.made.bare:
             marks.handed_to(args, self.place.line)
+
+    def joined(self, left: MayBe, right: MayBe) -> None:
+        marks.agree(left, right, self.place.line)
 
     def cast(self, value: MayBe, kind: MayBe, line: int, bitcast: bool) -> Trace:
         """`value.to(kind)`: noted if that is, or may be, a type of pointers."""

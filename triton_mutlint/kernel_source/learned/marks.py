@@ -95,6 +95,33 @@ def kept(values: Iterable[MayBe], line: int) -> None:
         note(part.takes_part, "kept", line)
 
 
+def alike(left: Trace, right: Trace) -> None:
+    """One name, or one result, is either value: both are pointers or neither is."""
+    for cast, plain in ((left, right), (right, left)):
+        if isinstance(cast.dtype, str) and cast.dtype[1:] and cast.points and not plain.points:
+            for slot in plain.base:
+                slot.give_dtype(cast.dtype[1:])  # the pointer that the other was cast to
+    if not (left.base and right.base) or left.base == right.base:
+        return
+    for one in left.base:
+        for other in right.base:
+            if one is not other and other not in one.kin:
+                one.kin.append(other)
+                other.kin.append(one)
+
+
+def agree(left: MayBe, right: MayBe, line: int) -> None:
+    """A name bound to both must keep one type: elements joined with an integer are integers."""
+    if left.items is not None and right.items is not None:
+        for one, two in zip(left.items, right.items, strict=False):
+            agree(one, two, line)
+        return
+    alike(left.made, right.made)
+    for value, other in ((left.made, right.made), (right.made, left.made)):
+        if value.is_integer and value.dtype != "i1" and isinstance(other.dtype, Slot):
+            elements_integer(other, line)
+
+
 def summed(left: Trace, right: Trace, wide: bool = False) -> None:
     """The right one is added to the left one, or subtracted from it: of two addresses that makes a distance.
 
@@ -104,6 +131,17 @@ def summed(left: Trace, right: Trace, wide: bool = False) -> None:
         for other in right.takes_part:
             if one is not other and not (one.constexpr or other.constexpr):
                 one.summed[other] = one.summed.get(other, False) or wide or right.is_wide
+
+
+def spread(slots: Iterable[Slot]) -> None:
+    """A pointer makes pointers of its kin."""
+    pending = [s for s in slots if s.pointer or s.descriptor]
+    while pending:
+        slot = pending.pop()
+        for other in slot.kin:
+            if not (other.pointer or other.descriptor or other.constexpr):
+                other.pointer, other.descriptor, other.ranks = slot.pointer, slot.descriptor, slot.ranks
+                pending.append(other)
 
 
 def settle(slots: Iterable[Slot]) -> None:
