@@ -41,7 +41,7 @@ class Invoking(Statements):
         """The result of calling a first-party function; what it does is noted."""
         given = self._given_to(function, arguments, node)
         if _is_cached(function.node):
-            self.handed(given.values(), node, "__hash__")
+            self.handed(given.values(), node)
         if yields(function.node):  # nothing of it runs yet
             made = self.cell(node, "generator")
             source = thing(Resumed(function, tuple(sorted(given.items())), made))

@@ -31,8 +31,6 @@ _BY_SYNTAX = frozenset({
     "__setattr__", "__delattr__", "__setitem__", "__delitem__", "__get__", "__set__", "__delete__", "__set_name__",
     "__prepare__", "__init_subclass__", "__class_getitem__",
 })  # fmt: skip
-COMPARES = frozenset({"__eq__", "__ne__", "__lt__", "__gt__", "__le__", "__ge__"})
-TEXT = ("__format__", "__str__", "__repr__")
 
 
 class Special(Classes):
@@ -53,12 +51,10 @@ class Special(Classes):
                     found.append(self.not_known(one, Arguments(given), node))
         return join(*found) if found else None
 
-    def handed(self, given: Iterable[Value], node: ast.AST, *certain: str, beside: Iterable[Value] = (),
-               deep: bool = False) -> None:
-        """Python's own code is given values: it calls the first of `certain` that an object has.
+    def handed(self, given: Iterable[Value], node: ast.AST, beside: Iterable[Value] = (), deep: bool = False) -> None:
+        """Python's own code is given values, of which it may call any special method, any number of times.
 
-        It may call any other special method of theirs, any number of times, on any of them and of `beside`. They are
-        those in containers, too, and with `deep` in objects.
+        What it passes are any of them and of `beside`. They are those in containers, too, and with `deep` in objects.
         """
         values = [value for value in given if value.cells or any(map(_is_looked_into, value.things))]
         if not values:
@@ -72,9 +68,6 @@ class Special(Classes):
         told = (replace(value, things=frozenset(t for t in value.things if isinstance(t, ClassValue)))
                 for value in (*values, *beside))
         others = picked(join(UNSEEN, *told, *(one for one, _ in found)))
-        if certain and (len(found) == 1 or COMPARES.isdisjoint(certain)):  # of two that are compared, it asks one
-            for one, _ in found:
-                self.special(one, certain, (others,), node)
         methods = {(one, member): None for one, owner in found for member in self._implicit(owner)}
         if methods:
             self._may_run(methods, join(others, self.make(node, Cell(rest=others), "given")), node)
@@ -136,7 +129,7 @@ class Special(Classes):
                 seen.add(cell)
                 content = self.state.cell(cell)
                 if content is not None and (deep or content.owner is None or self.fields(content.owner)):
-                    pending.extend((content.rest, content.source, *content.fields.values()))
+                    pending.extend((content.source, *content.held()))
 
     def default_of(self, owner: ClassValue, name: str, node: ast.AST) -> Value | None:
         """What a field holds that is not given: the class's value, or what `field(default_factory=…)` makes."""

@@ -131,7 +131,7 @@ class Elements(Iteration):
     def subscript(self, owner: Value, node: ast.Subscript) -> Value:
         """`owner[...]`."""
         owner, index = present(owner), self.evaluate(node.slice)
-        self.handed([index], node, "__index__", "__hash__", beside=[self.state.element(owner, KEYS)])
+        self.handed([index], node, beside=[self.state.element(owner, KEYS)])
         found: list[Value] = []
         for item in owner.things:
             if isinstance(item, KernelValue):
@@ -260,7 +260,7 @@ class Elements(Iteration):
         if owner.cells:
             self.put_element(owner, target.slice, index, value, target)
         else:
-            self.handed([index, value], target, "__index__", "__hash__")
+            self.handed([index, value], target)
         self.effects.write(owner, self.effect(text, target))
         if value.carried and not owner.cells:  # addresses put into a table
             self.assign(target.value, replace(owner, carried=owner.carried | value.carried))
@@ -284,7 +284,7 @@ class Elements(Iteration):
 
     def key(self, owner: Value, index: Value, node: ast.AST) -> None:
         """Note a dict's key that is no constant: it may be an argument."""
-        self.handed([index], node, "__hash__", beside=[self.state.element(owner, KEYS)])
+        self.handed([index], node, beside=[self.state.element(owner, KEYS)])
         if index.roots or index.cells or index.things:
             self.state.change(owner, KEYS, join(self.state.element(owner, KEYS), index))
 

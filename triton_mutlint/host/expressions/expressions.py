@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterable
 from dataclasses import replace
 
-from triton_mutlint.host.classes.special import TEXT
 from triton_mutlint.host.expressions.operators import Operators, question
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.groups import Cell, defaults, sequence
@@ -85,7 +84,7 @@ class Evaluating(Operators):
 
     def _slice(self, node: ast.Slice) -> Value:
         parts = [self.evaluate(part) for part in (node.lower, node.upper, node.step) if part is not None]
-        self.handed(parts, node, "__index__")
+        self.handed(parts, node)
         return PLAIN
 
     def _namedexpr(self, node: ast.NamedExpr) -> Value:
@@ -95,7 +94,7 @@ class Evaluating(Operators):
 
     def _formattedvalue(self, node: ast.FormattedValue) -> Value:
         value = self.evaluate(node.value)
-        self.handed([value], node, *TEXT)
+        self.handed([value], node)
         if node.format_spec is not None:
             self.evaluate(node.format_spec)
         elif value.constant is not None and node.conversion == -1:
@@ -208,7 +207,7 @@ class Evaluating(Operators):
 
     def _set(self, node: ast.Set) -> Value:
         values = [self.evaluate(element) for element in node.elts]
-        self.handed(values, node, "__hash__")
+        self.handed(values, node)
         known = all(value.constant is not None for value in values)
         return self.make(node, sequence(values, "list") if known else Cell(rest=join(*values)))
 
@@ -234,7 +233,7 @@ class Evaluating(Operators):
 
     def _setcomp(self, node: ast.SetComp) -> Value:
         elements = self.iterate(self.generator(node), node)
-        self.handed([elements], node, "__hash__")
+        self.handed([elements], node)
         return self.make(node, Cell(rest=elements))
 
     def _generatorexp(self, node: ast.GeneratorExp) -> Value:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from triton_mutlint.host.expressions.loops import Loops
 from triton_mutlint.host.modules.module import External
-from triton_mutlint.host.values.groups import KEYS, Arguments, Cell
+from triton_mutlint.host.values.groups import Arguments, Cell
 from triton_mutlint.host.values.values import (
     UNSEEN,
     ClassValue,
@@ -53,16 +53,7 @@ class Iteration(Loops):
 
     def within(self, value: Value) -> Value:
         """Whatever `value` is or holds, at any depth."""
-        found, seen = [value], set(value.cells)
-        pending = list(value.cells)
-        while pending:
-            content = self.state.cell(pending.pop())
-            if content is not None:
-                every = join(content.every(), content.get(KEYS) or Value())
-                found.append(every)
-                pending.extend(every.cells - seen)
-                seen |= every.cells
-        return join(*found)
+        return join(*self.state.held_in([value]))
 
     def one_of(self, values: Iterable[Value]) -> Value:
         """Anything that `values` are or hold, and it is not known which."""

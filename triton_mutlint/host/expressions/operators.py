@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from triton_mutlint.host.classes.special import TEXT
 from triton_mutlint.host.expressions.attributes import Elements
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.torch import table as torch_table
@@ -79,8 +78,7 @@ class Operators(Elements):
             if got is None and right.cells:
                 self.iterate(right, node)
             if got is None:
-                self.handed([left], node, "__hash__", beside=[right])
-                self.handed([left, right], node, "__eq__")
+                self.handed([left, right], node)
             return got
         if isinstance(op, (ast.Is, ast.IsNot)):
             return None
@@ -91,7 +89,7 @@ class Operators(Elements):
         swapped = [names[1], names[0], *names[2:]]
         got = self._either_side(left, names, right, swapped, node)
         if got is None:
-            self.handed([left, right], node, *names)
+            self.handed([left, right], node)
         return got
 
     def _holds(self, container: Value, key: Value) -> bool | None:
@@ -183,7 +181,7 @@ class Operators(Elements):
         got = self.operated(node.op, left, right, node)
         if got is not None:
             return got
-        self.handed([left, right], node, *(TEXT if isinstance(node.op, ast.Mod) and is_plain(left) else ()))
+        self.handed([left, right], node)
         if left.cells and (isinstance(node.op, (ast.Add, ast.Mult, ast.BitOr))):
             return self._joined_containers(node, left, right)
         if right.cells and isinstance(node.op, (ast.Add, ast.Mult)):

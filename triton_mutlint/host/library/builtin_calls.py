@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from triton_mutlint.host.classes.classes import written_out
-from triton_mutlint.host.classes.special import TEXT
 from triton_mutlint.host.expressions.loops import MOST
 from triton_mutlint.host.library.containers import Containers
 from triton_mutlint.host.modules.module import External
@@ -46,14 +45,6 @@ _PLAIN = frozenset({
 })  # fmt: skip
 
 
-# The special methods that a builtin calls beside that of its name: the first that there is.
-_NUMBER = ("__index__", "__int__", "__float__", "__len__")
-_CALLED = {
-    "str": TEXT[1:], "repr": (), "ascii": TEXT[2:], "format": TEXT[1:], "sorted": (), "min": (), "max": (),
-    "any": ("__bool__", "__len__"), "all": ("__bool__", "__len__"), "set": ("__hash__",), "frozenset": ("__hash__",),
-}  # fmt: skip
-
-
 class Builtins(Containers):
     """Calls of builtins."""
 
@@ -82,7 +73,7 @@ class Builtins(Containers):
             return followed
         if name in _PURE and (made := self.on_constants(getattr(builtins, name), arguments, node)) is not None:
             return made
-        self.handed(arguments, node, f"__{name}__", *_CALLED.get(name, _NUMBER))
+        self.handed(arguments, node)
         first = arguments.get(0)
         owner, _, method = name.partition(".")
         if method and first is not None and owner in ("list", "dict", "set", "tuple", "object", "type"):
@@ -171,7 +162,7 @@ class Builtins(Containers):
         return got if got is not None else self._in_python("builtins.backwards", arguments, node) or UNSEEN
 
     def _b_len(self, arguments: Arguments, node: ast.AST) -> Value:
-        self.handed(arguments, node, "__len__")
+        self.handed(arguments, node)
         listed = self.in_order(arguments.get(0) or UNSEEN, node)
         return PLAIN if listed is None else constant(len(listed))
 
@@ -185,7 +176,7 @@ class Builtins(Containers):
         return NONE
 
     def _b_range(self, arguments: Arguments, node: ast.AST) -> Value:
-        self.handed(arguments, node, "__index__")
+        self.handed(arguments, node)
         known = [value.constant[1] for value in arguments.positional if value.constant is not None]
         bounds = [bound for bound in known if isinstance(bound, int)]
         if arguments.star is None and len(bounds) == len(arguments.positional) and bounds and 0 not in bounds[2:]:
@@ -239,7 +230,7 @@ class Builtins(Containers):
 
     def _b_isinstance(self, arguments: Arguments, node: ast.AST) -> Value:
         value, classes = (*arguments.positional, UNSEEN, UNSEEN)[:2]
-        self.handed([classes], node, "__instancecheck__", beside=[value])
+        self.handed([classes], node, beside=[value])
         if value.some and value.kind == Sort.TENSOR and not value.cells and not value.things:
             names = self.listed_classes(classes)
             if names is not None and all(name.startswith("builtins.") for name in names):

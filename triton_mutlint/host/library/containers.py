@@ -28,9 +28,8 @@ from triton_mutlint.host.values.values import (
 
 # Methods that give nothing of what is in the container.
 _LOOKS = frozenset({"index", "count", "issubset", "issuperset", "isdisjoint", "__len__", "__contains__", "__eq__"})
-# What they call of elements and arguments; those that no list or deque has, `__hash__`.
-_ASKS = {"index": ("__eq__",), "count": ("__eq__",), "remove": ("__eq__",), "sort": (),
-         "pop": ("__index__", "__hash__"), "insert": ("__index__",), "rotate": ("__index__",)}
+# Methods of lists that ask elements and arguments something, as all those do that no list or deque has.
+_ASKS = frozenset({"index", "count", "remove", "sort", "pop", "insert", "rotate"})
 _EXTENDS = frozenset({"extend", "update", "__iadd__", "__ior__"})
 
 
@@ -43,8 +42,7 @@ class Containers(TorchCalls):
         if "generator" in kinds:
             return self._generator_method(owner, name, arguments, node)
         if not hasattr(deque, name) or name in _ASKS:
-            keys = self.state.element(owner, KEYS)
-            self.handed([owner, *arguments], node, *_ASKS.get(name, ("__hash__",)), beside=[keys])
+            self.handed([owner, *arguments], node, beside=[self.state.element(owner, KEYS)])
         if name in ("append", "add") and arguments.positional:
             self.appended(owner, arguments.positional[-1])
             return NONE
@@ -108,7 +106,7 @@ class Containers(TorchCalls):
 
     def updated(self, owner: Value, arguments: Arguments, node: ast.AST) -> None:
         """`owner.update(…)`, `owner.extend(…)`, and `dict(…)`, which updates an empty one."""
-        self.handed(arguments.positional, node, "__hash__")
+        self.handed(arguments.positional, node)
         for value in arguments.positional:
             self.extended(owner, value, node)
         for name, value in arguments.named.items():

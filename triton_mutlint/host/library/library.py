@@ -11,7 +11,6 @@ from dataclasses import replace
 from triton_mutlint.host.calls.calls import launched
 from triton_mutlint.host.classes.classes import MADE
 from triton_mutlint.host.classes.names import is_tuner
-from triton_mutlint.host.classes.special import TEXT
 from triton_mutlint.host.launches.launches import Launching
 from triton_mutlint.host.library.builtin_calls import Builtins
 from triton_mutlint.host.modules.module import External
@@ -55,9 +54,6 @@ _PLAIN_MODULES = ("math.", "os.", "warnings.", "time.", "logging.", "re.", "stri
 # Those that neither call nor change what they are given, and those that call it and make something new.
 _LOOKS = ("inspect.", "typing.", "types.", "abc.", "dataclasses.", "copy.", "enum.", "numbers.")
 _MAKES = ("itertools.", "functools.")
-# What they call of objects.
-_CALLED = {"weakref": ("__hash__",)}
-_REDUCE = ("__reduce_ex__", "__reduce__", "__getstate__")
 # Decorators that leave a function what it is.
 _SAME = frozenset({
     "functools.lru_cache", "functools.cache", "functools.wraps", "functools.update_wrapper",
@@ -166,7 +162,7 @@ class Interpreter(Builtins, Launching):
             return self.make(node, Cell(owner=classes[0], kind="object"), "new")
         if owner.cells:
             return self._of_objects(owner, name, arguments, node)
-        self.handed(arguments, node, *TEXT)
+        self.handed(arguments, node)
         if name in _HARMLESS or (is_plain(owner) and not owner.roots):
             told = owner.constant is not None and isinstance(owner.constant[1], str) and name in _OF_TEXTS
             made = self.on_constants(getattr(str, name), arguments.before(owner), node) if told else None
@@ -227,7 +223,7 @@ class Interpreter(Builtins, Launching):
         given = [v for v in arguments if v.roots or v.cells or v.things]
         if name.startswith(_NOT_UNDERSTOOD):
             return self.not_known(UNSEEN, arguments, node)
-        self.handed(arguments, node, *_CALLED.get(module, ()), deep=True)
+        self.handed(arguments, node, deep=True)
         if not given or name.startswith(_LOOKS):
             return self._handed_on(given, node) if given else PLAIN if name.startswith(_PLAIN_MODULES) else UNSEEN
         return self._may_call(name, arguments, given, node)
@@ -268,7 +264,7 @@ class Interpreter(Builtins, Launching):
     _f_functools_singledispatch = _f_functools_singledispatchmethod
 
     def _f_copy_copy(self, arguments: Arguments, node: ast.AST) -> Value:
-        self.handed(arguments, node, "__copy__", *_REDUCE)
+        self.handed(arguments, node)
         every = join(*arguments)
         contents = self.state.contents(every)
         if len(contents) != 1 or every.roots or every.things:
@@ -276,7 +272,7 @@ class Interpreter(Builtins, Launching):
         return self.make(node, contents[0])
 
     def _f_copy_deepcopy(self, arguments: Arguments, node: ast.AST) -> Value:
-        self.handed(arguments, node, "__deepcopy__", *_REDUCE, deep=True)
+        self.handed(arguments, node, deep=True)
         every = join(*(self.within(v) for v in arguments))
         fresh = replace(every, same=frozenset(), maybe=frozenset(), cells=frozenset(), constant=None)
         return join(fresh, self.make(node, Cell(rest=fresh, kind="given")))

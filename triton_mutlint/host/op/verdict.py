@@ -214,14 +214,7 @@ def _call(op: OpRegistration, one: Implementation, interpreter: Interpreter, sta
 
 def _results(values: Sequence[Value], state: State) -> list[Value]:
     """What an op gives back: a tensor, or tensors in containers of Python."""
-    found, seen = [*values], set[CellId]()
-    for value in found:
-        for cell in value.cells - seen:
-            seen.add(cell)
-            content = state.cell(cell)
-            if content is not None and content.owner is None:
-                found.extend((content.rest, *content.fields.values()))
-    return found
+    return list(state.held_in(values, lambda content: content.held() if content.owner is None else ()))
 
 
 def _passed(function: HostFunction, given: Mapping[str, Value], state: State) -> Arguments:
@@ -271,7 +264,7 @@ def left_behind(state: State, shared: State) -> State:
         left = content if before_it is None else merged(before_it, content)
         fields: dict[object, Value] = {key: _earlier(value) for key, value in left.fields.items()}
         heap[cell] = replace(left, fields=fields, rest=_earlier(left.rest))
-        for value in (content.rest, content.source, *content.fields.values()):
+        for value in (content.source, *content.held()):
             pending.extend(state.holds(value))
     return State(names, heap, state.base, True, state.scopes)
 

@@ -114,8 +114,7 @@ class OneByOne(Interpreter):
         applied = self.call(maker, Arguments((value,)), decorator)
         return value if is_unknown(applied) or not (applied.things or applied.cells) else applied
 
-    def handed(self, given: Iterable[Value], node: ast.AST, *certain: str, beside: Iterable[Value] = (),
-               deep: bool = False) -> None:
+    def handed(self, given: Iterable[Value], node: ast.AST, beside: Iterable[Value] = (), deep: bool = False) -> None:
         """Special methods that Python may call register nothing."""
 
     def hold_members(self, made: ClassValue, bound: Mapping[str, Value]) -> None:

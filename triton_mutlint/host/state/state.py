@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from triton_mutlint.host.modules.module import HostModule
@@ -212,7 +212,7 @@ class State:
             found.append(rest if field_ is None else field_)
             if field_ is not None and (content.many or (content.size is None and content.kind in ("list", "tuple"))):
                 found.append(rest)
-        return join(*found) if found else Value()
+        return join(*found)
 
     def listed(self, value: Value) -> list[Value] | None:
         """The elements in order, where the value is one list or tuple of known length."""
@@ -221,14 +221,23 @@ class State:
 
     def elements(self, value: Value) -> Value:
         """Any element of the containers that `value` may be."""
-        contents = self.contents(value)
-        return join(*(content.every() for content in contents)) if contents else Value()
+        return join(*(content.every() for content in self.contents(value)))
 
     def reach(self, values: Iterable[Value]) -> tuple[Names, Names]:
         """The op arguments that code given `values` can reach: by their own storage, or a possible copy of it."""
         held = list(self.all_held(values))
         same = NOTHING.union(*(value.same | value.carried for value in held))
         return same, NOTHING.union(*(value.maybe | value.unsure for value in held)) - same
+
+    def held_in(self, values: Iterable[Value], into: Callable[[Cell], Iterable[Value]] = Cell.held) -> Iterator[Value]:
+        """The values, and those that `into` gives of the containers and objects among them, at any depth."""
+        seen, pending = set[CellId](), list(values)
+        while pending:
+            value = pending.pop()
+            yield value
+            pending.extend(held for cell in value.cells - seen if (content := self.cell(cell)) is not None
+                           for held in into(content))
+            seen |= value.cells
 
     def all_held(self, values: Iterable[Value]) -> Iterator[Value]:
         """The values, and whatever their containers, objects and functions hold."""
@@ -245,7 +254,7 @@ class State:
                 seen.add(cell)
                 content = self.cell(cell)
                 if content is not None:
-                    pending.extend((content.rest, content.source, *content.fields.values()))
+                    pending.extend((content.source, *content.held()))
                     if content.owner is not None and content.owner.scope is not None:
                         pending.append(Value(things=frozenset([content.owner])))
 

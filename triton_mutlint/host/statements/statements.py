@@ -69,7 +69,7 @@ class Statements(Exits):
             if isinstance(target, ast.Subscript):
                 owner = self.evaluate(target.value)
                 index = self.evaluate(target.slice)
-                self.handed([index], target, "__hash__")
+                self.handed([index], target)
                 if self.special(owner, "__delitem__", (index,), node) is None:
                     self.state.remove(owner, index.constant[1] if index.constant is not None else None)
             elif isinstance(target, ast.Attribute):
@@ -212,7 +212,7 @@ class Statements(Exits):
         """Whether a value has a pattern, where that is certain; what is compared for it is a part of the value."""
         for inner in ast.walk(pattern):
             if isinstance(inner, ast.MatchClass):
-                self.handed([self.evaluate(inner.cls)], inner, "__instancecheck__", beside=[part])
+                self.handed([self.evaluate(inner.cls)], inner, beside=[part])
             elif isinstance(inner, ast.MatchValue):
                 self.compared_by(ast.Eq(), part, self.evaluate(inner.value), inner)
         if isinstance(pattern, ast.MatchSingleton):

@@ -45,6 +45,10 @@ class Cell:
         """Whether there is an element under a key for certain."""
         return key in self.fields and (self.kind != "dict" or self.size == len(self.fields))
 
+    def held(self) -> tuple[Value, ...]:
+        """All that is in it: elements, and keys that are no constants."""
+        return (self.rest, *self.fields.values())
+
     def every(self) -> Value:
         """Any element."""
         return join(self.rest, *(value for key, value in self.fields.items() if key != KEYS))
