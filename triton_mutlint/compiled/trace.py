@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from triton_mutlint.compiled.model import STAGES, CompiledKernel, PythonText, options_of, target_of
+from triton_mutlint.compiled.model import STAGES, CompiledKernel, options_of, target_of
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.types import Failure, Location, Stage, StageError
 
@@ -105,15 +105,8 @@ def _kernel(payload: Mapping[str, Any], label: str, launched: Mapping[str, Mappi
     values = {name: value for name, value in launched.get(_hash(metadata), {}).items() if value}
     constants = payload.get("src_constants", metadata.get("src_constants"))
     compiled = constants if isinstance(constants, dict) else {}
+    source = payload.get("python_source")
+    code = source.get("code") if isinstance(source, dict) else None
     return CompiledKernel(label, label.rpartition("/")[2], texts, target_of(metadata), options_of(metadata),
                           {**values, **{str(key): repr(value) for key, value in compiled.items()}},
-                          _python(payload.get("python_source")))
-
-
-def _python(source: object) -> PythonText | None:
-    if not isinstance(source, dict):
-        return None
-    file, line, text = source.get("file_path"), source.get("start_line"), source.get("code")
-    if isinstance(file, str) and isinstance(line, int) and isinstance(text, str):
-        return PythonText(file, line, text)
-    return None
+                          code if isinstance(code, str) else "")

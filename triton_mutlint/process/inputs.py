@@ -174,17 +174,16 @@ def note_data(path: str | os.PathLike[str]) -> None:
         note_file(path)
 
 
-def note_name(folder: str | os.PathLike[str], name: str = ALL) -> Look | None:
-    """Note what a folder has of this name: a source, a package, a folder, a link or a file; gives what was noted.
+def note_name(folder: str | os.PathLike[str], name: str = ALL) -> None:
+    """Note what a folder has of this name: a source, a package, a folder, a link or a file.
 
     Without a name, it is all sources and folders that stand there; with LISTING, everything.
     """
     if _current is None:
-        return None
+        return
     look = (os.path.abspath(folder), name)  # noqa: PTH100
     if look not in _current.looks:
         _current.looks[look] = found_at(look)
-    return look
 
 
 def note_path(path: str) -> None:

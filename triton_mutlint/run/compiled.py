@@ -153,16 +153,14 @@ class DeclaredRun(Run):
 
     def _held(self, file: FileResult, met: set[int]) -> FileResult:
         """The file with the verdicts on those of its kernels that were compiled, also of those that were not loaded."""
-        declared: list[tuple[Kernel | None, Kernel | KernelReport]] = [
-            *((kernel, kernel) for kernel in file.kernels), *((k, report) for k, report in file.reports if k is None)]
         reports: list[tuple[Kernel | None, KernelReport]] = []
         idle = []
-        for kernel, known in declared:
+        for kernel, known in file.reports:  # which tell of no analysis
             index = self._index(file.source.path, known.name, known.location.line)
             if index is not None:
                 met.add(index)
                 reports.append((kernel, replace(self._reports[index][1], location=known.location)))
-            elif isinstance(known, KernelReport):
+            elif kernel is None:
                 reports.append((None, known))
             else:
                 idle.append(known.name)
