@@ -32,7 +32,17 @@ def is_cache(folder: Path) -> bool:
     return any(name.startswith(_GROUP) for each in (folder, *_folders(folder)) for name in _names(each))
 
 
-def stems_of(path: Path) -> Iterator[Path]:
+def read_files(path: Path, cwd: Path) -> Iterator[tuple[str, CompiledKernel | Failure]]:
+    """The kernels of a cache, of an entry of it, or of a file of IR, each with the name of its files."""
+    for stem in _stems(path) if path.is_dir() else [path.with_suffix("")]:
+        only = path.suffix[1:] if path.is_file() and path.suffix != ".json" else ""
+        try:
+            yield stem.name, read_kernel(stem, cwd, only)
+        except StageError as error:
+            yield stem.name, error.failure
+
+
+def _stems(path: Path) -> Iterator[Path]:
     """The kernels that a cache keeps, or one entry of it: each is the path of its files without the suffix."""
     for folder in (path, *_folders(path)):
         names = _names(folder)
