@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from triton_mutlint.compiled.model import STAGES, CompiledKernel, options_of, target_of
-from triton_mutlint.process.stamps import content_of, refuse_irregular
+from triton_mutlint.process.stamps import content_of
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.types import Failure, Location, Stage, StageError
 
@@ -77,7 +77,6 @@ def read_kernel(stem: Path, cwd: Path, only: str = "") -> CompiledKernel:
 
 def _text(path: Path, display: str) -> str:
     try:
-        refuse_irregular(path)
         return content_of(path).decode("utf-8")  # not noted: what is compiled is read anew in each run
     except UnicodeDecodeError as error:
         raise _unreadable(display, f"it is no text (byte {error.start})") from error

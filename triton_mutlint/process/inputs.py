@@ -20,7 +20,6 @@ from triton_mutlint.process.stamps import (
     content_of,
     digest_of,
     found_at,
-    refuse_irregular,
     stamped,
     still,
 )
@@ -148,9 +147,7 @@ def read(path: str | os.PathLike[str], *, named: bool = False) -> bytes:
     A pipe or a device is refused, as it would be waited for, unless the file is one that an option has `named`.
     """
     if _current is None:
-        if not named:
-            refuse_irregular(path)
-        return content_of(path)
+        return content_of(path, named=named)
     name = os.path.abspath(path)  # noqa: PTH100 - links stay: they are what the run saw
     stamp = Stamp("")
     try:
