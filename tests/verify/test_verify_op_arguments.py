@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import islice
 
 import pytest
@@ -23,11 +24,11 @@ def _job(**changes: object) -> OpJob:
 
 
 def _tried(job: OpJob, takes: list[OpParameter], takes_all: bool = True) -> list[Case]:
-    found: list[Case] = []
-    taken: list[Case] = []
-    for case in islice(cases(job, takes, taken), 61):
-        found.append(case)
-        taken += [case] * takes_all
+    calls = cases(job, takes)
+    found = [next(calls)]
+    with suppress(StopIteration):
+        while len(found) < 61:
+            found.append(calls.send(takes_all))
     return found
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from triton_mutlint.compiled.model import STAGES, CompiledKernel, options_of, target_of
-from triton_mutlint.process.stamps import content_of, refuse_irregular
+from triton_mutlint.process.stamps import content_of
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.types import Failure, Location, Stage, StageError
 
@@ -32,7 +32,17 @@ def is_cache(folder: Path) -> bool:
     return any(name.startswith(_GROUP) for each in (folder, *_folders(folder)) for name in _names(each))
 
 
-def stems_of(path: Path) -> Iterator[Path]:
+def read_files(path: Path, cwd: Path) -> Iterator[tuple[str, CompiledKernel | Failure]]:
+    """The kernels of a cache, of an entry of it, or of a file of IR, each with the name of its files."""
+    for stem in _stems(path) if path.is_dir() else [path.with_suffix("")]:
+        only = path.suffix[1:] if path.is_file() and path.suffix != ".json" else ""
+        try:
+            yield stem.name, read_kernel(stem, cwd, only)
+        except StageError as error:
+            yield stem.name, error.failure
+
+
+def _stems(path: Path) -> Iterator[Path]:
     """The kernels that a cache keeps, or one entry of it: each is the path of its files without the suffix."""
     for folder in (path, *_folders(path)):
         names = _names(folder)
@@ -67,7 +77,6 @@ def read_kernel(stem: Path, cwd: Path, only: str = "") -> CompiledKernel:
 
 def _text(path: Path, display: str) -> str:
     try:
-        refuse_irregular(path)
         return content_of(path).decode("utf-8")  # not noted: what is compiled is read anew in each run
     except UnicodeDecodeError as error:
         raise _unreadable(display, f"it is no text (byte {error.start})") from error

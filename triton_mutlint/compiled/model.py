@@ -14,20 +14,12 @@ STAGES = ("source", "ttir", "ttgir")  # the stages whose IR is read, the first t
 
 
 @dataclass(frozen=True)
-class PythonText:
-    """The Python that a kernel was compiled from: `text` stands from line `line` of `file` on."""
-
-    file: str
-    line: int
-    text: str
-
-
-@dataclass(frozen=True)
 class CompiledKernel:
     """The IR of one kernel as it was compiled once; `label` says where that is kept, and `entry` says it briefly.
 
     `texts` has the IR by stage. `options` are compile options (`num_warps`), `values` the arguments that were
-    compiled in or that all launches had in common, as texts by parameter, or by position (`(4,)`).
+    compiled in or that all launches had in common, as texts by parameter, or by position (`(4,)`). `python` is the text
+    that it was compiled from, where that is kept as well.
     """
 
     label: str
@@ -36,7 +28,7 @@ class CompiledKernel:
     target: Target | None = None
     options: Mapping[str, str] = EMPTY
     values: Mapping[str, str] = EMPTY
-    python: PythonText | None = None
+    python: str = ""
 
 
 def target_of(metadata: Mapping[str, Any]) -> Target | None:

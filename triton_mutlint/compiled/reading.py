@@ -162,8 +162,8 @@ def place_of(function: Function) -> tuple[str, int]:
 
 def _definition(kernel: CompiledKernel, function: Function) -> ast.FunctionDef | None:
     """The `def` that the kernel was compiled from, if it can be had."""
-    if kernel.python is not None:
-        return next(iter(_functions(kernel.python.text).values()), None)
+    if kernel.python:
+        return next(iter(_functions(kernel.python).values()), None)
     file, line = place_of(function)
     return _functions(_source(file)).get(line) if line else None
 

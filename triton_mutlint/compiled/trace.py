@@ -13,9 +13,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from triton_mutlint.compiled.model import STAGES, CompiledKernel, PythonText, options_of, target_of
+from triton_mutlint.compiled.cache_files import read_files
+from triton_mutlint.compiled.model import STAGES, CompiledKernel, options_of, target_of
 from triton_mutlint.source.discover import display_path
-from triton_mutlint.types import Failure, Location, Stage, StageError
+from triton_mutlint.types import Failure, Location, Stage
 
 SUFFIXES = (".ndjson", ".ndjson.gz", ".jsonl", ".jsonl.gz")
 _GZIP = b"\x1f\x8b"
@@ -27,11 +28,13 @@ def is_trace(path: Path) -> bool:
     return path.name.endswith(SUFFIXES)
 
 
-def read_trace(path: Path, cwd: Path) -> Iterator[CompiledKernel | Failure | str]:
-    """The kernels that a trace tells of, a failure for each line that cannot be read, such as a cut one, and a note.
+def kernels_in(path: Path, cwd: Path) -> Iterator[tuple[str, CompiledKernel | Failure | str]]:
+    """What a trace, a cache or a file of IR holds, each with a name: kernels, why one cannot be read, and notes."""
+    yield from ((path.name, found) for found in _read_trace(path, cwd)) if is_trace(path) else read_files(path, cwd)
 
-    Raises StageError where the file cannot be opened.
-    """
+
+def _read_trace(path: Path, cwd: Path) -> Iterator[CompiledKernel | Failure | str]:
+    """The kernels that a trace tells of, a failure for each line that cannot be read, such as a cut one, and a note."""
     display = display_path(path, cwd)
     launched: dict[str, dict[str, str]] = {}
     names: dict[str, str] = {}  # of what was launched, and not compiled, by hash
@@ -62,7 +65,7 @@ def _events(path: Path, display: str) -> Iterator[tuple[int, dict[str, Any] | Fa
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         yield number + 1, _unreadable(display, number + 1, f"the compressed file is cut or broken ({error})")
     except OSError as error:
-        raise StageError(_unreadable(display, 1, str(error.strerror or error))) from error
+        yield 1, _unreadable(display, 1, str(error.strerror or error))
 
 
 def _event(line: bytes, display: str, number: int) -> dict[str, Any] | Failure:
@@ -105,15 +108,8 @@ def _kernel(payload: Mapping[str, Any], label: str, launched: Mapping[str, Mappi
     values = {name: value for name, value in launched.get(_hash(metadata), {}).items() if value}
     constants = payload.get("src_constants", metadata.get("src_constants"))
     compiled = constants if isinstance(constants, dict) else {}
+    source = payload.get("python_source")
+    code = source.get("code") if isinstance(source, dict) else None
     return CompiledKernel(label, label.rpartition("/")[2], texts, target_of(metadata), options_of(metadata),
                           {**values, **{str(key): repr(value) for key, value in compiled.items()}},
-                          _python(payload.get("python_source")))
-
-
-def _python(source: object) -> PythonText | None:
-    if not isinstance(source, dict):
-        return None
-    file, line, text = source.get("file_path"), source.get("start_line"), source.get("code")
-    if isinstance(file, str) and isinstance(line, int) and isinstance(text, str):
-        return PythonText(file, line, text)
-    return None
+                          code if isinstance(code, str) else "")

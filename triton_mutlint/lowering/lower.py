@@ -84,6 +84,19 @@ def _entry(arg: ArgType, path: tuple[int, ...], name: str, out: SourceArguments)
     return arg.name
 
 
+@contextlib.contextmanager
+def _telling(kernel: Kernel, variant: Variant, *kinds: type[Exception]) -> Iterator[None]:
+    """What Triton raises and prints in this block, as a StageError."""
+    raised: Exception | None = None
+    with captured() as printed:
+        try:
+            yield
+        except kinds as error:
+            raised = error
+    if raised is not None:
+        raise StageError(failure(raised, kernel, printed.text, variant.args)) from raised
+
+
 PTX = 87  # the version that is written; else Triton starts its assembler to ask which that knows
 KERNELS_PER_CONTEXT = 256  # an MLIR context never forgets a type, attribute or location
 
@@ -107,15 +120,10 @@ class Lowerer:
         """
         backend = self._backend(target)
         arguments = build(variant.args)
-        with captured() as printed, driven_by(stand_in_driver(target)):  # which functions of `tl.target_info` ask
-            raised: Exception | None = None
-            try:
-                module = backend.make_ir(kernel.jit, arguments.signature, arguments.constants, arguments.attributes,
-                                         backend.options(variant.options))
-            except Exception as error:  # the kernel's own Python runs in there: anything may be raised
-                raised = error
-        if raised is not None:
-            raise StageError(failure(raised, kernel, printed.text, variant.args)) from raised
+        # The kernel's own Python runs in there: anything may be raised. Functions of `tl.target_info` ask the driver.
+        with _telling(kernel, variant, Exception), driven_by(stand_in_driver(target)):
+            module = backend.make_ir(kernel.jit, arguments.signature, arguments.constants, arguments.attributes,
+                                     backend.options(variant.options))
         return Lowered(str(module), module.get_entry_func_name(), tuple(arguments.owners), target, module)
 
     def simplify(self, lowered: Lowered) -> Lowered:
@@ -133,12 +141,8 @@ class Lowerer:
         """
         backend, _ = self._backends[lowered.target]
         options = {"ptx_version": PTX, **variant.options} if lowered.target.backend == "cuda" else variant.options
-        with captured() as printed:
-            try:
-                return str(backend.compile(kernel.jit, lowered.handle, backend.options(options), stage))
-            except (RuntimeError, ValueError, AssertionError, KeyError, OSError) as error:
-                raised = error
-        raise StageError(failure(raised, kernel, printed.text, variant.args)) from raised
+        with _telling(kernel, variant, RuntimeError, ValueError, AssertionError, KeyError, OSError):
+            return str(backend.compile(kernel.jit, lowered.handle, backend.options(options), stage))
 
     def _backend(self, target: Target) -> triton_api.Backend:
         backend, used = self._backends.get(target, (None, 0))

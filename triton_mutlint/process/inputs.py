@@ -20,7 +20,6 @@ from triton_mutlint.process.stamps import (
     content_of,
     digest_of,
     found_at,
-    refuse_irregular,
     stamped,
     still,
 )
@@ -148,9 +147,7 @@ def read(path: str | os.PathLike[str], *, named: bool = False) -> bytes:
     A pipe or a device is refused, as it would be waited for, unless the file is one that an option has `named`.
     """
     if _current is None:
-        if not named:
-            refuse_irregular(path)
-        return content_of(path)
+        return content_of(path, named=named)
     name = os.path.abspath(path)  # noqa: PTH100 - links stay: they are what the run saw
     stamp = Stamp("")
     try:
@@ -174,17 +171,16 @@ def note_data(path: str | os.PathLike[str]) -> None:
         note_file(path)
 
 
-def note_name(folder: str | os.PathLike[str], name: str = ALL) -> Look | None:
-    """Note what a folder has of this name: a source, a package, a folder, a link or a file; gives what was noted.
+def note_name(folder: str | os.PathLike[str], name: str = ALL) -> None:
+    """Note what a folder has of this name: a source, a package, a folder, a link or a file.
 
     Without a name, it is all sources and folders that stand there; with LISTING, everything.
     """
     if _current is None:
-        return None
+        return
     look = (os.path.abspath(folder), name)  # noqa: PTH100
     if look not in _current.looks:
         _current.looks[look] = found_at(look)
-    return look
 
 
 def note_path(path: str) -> None:

@@ -42,8 +42,10 @@ def refuse_irregular(path: str | os.PathLike[str]) -> None:
         raise OSError(errno.EINVAL, f"it is {kind}, not a file", os.fspath(path))
 
 
-def content_of(path: str | os.PathLike[str]) -> bytes:
-    """The bytes of a file. Raises OSError, also for one that has no end."""
+def content_of(path: str | os.PathLike[str], *, named: bool = False) -> bytes:
+    """The bytes of a file. Raises OSError, also for one that has no end, or is no regular file and was not `named`."""
+    if not named:
+        refuse_irregular(path)
     with open(path, "rb") as file:  # noqa: PTH123 - a hot path
         data = file.read(_MOST + 1)
     if len(data) > _MOST:
@@ -97,11 +99,9 @@ def file_stamp(path: str) -> Stamp:
 
 
 def stamped(path: str, *, named: bool = False) -> tuple[bytes, Stamp]:
-    """The bytes of a file, which must be a regular one unless it is `named`, and its stamp. Raises OSError."""
-    if not named:
-        refuse_irregular(path)
+    """The bytes of a file, as `content_of` gives them, and its stamp."""
     signature = _signature(path)
-    data = content_of(path)
+    data = content_of(path, named=named)
     return data, Stamp(digest_of(data), signature)
 
 

@@ -6,15 +6,13 @@ Needs no Triton. All that has been compiled of one `def` is one kernel, each com
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from triton_mutlint.analysis.verdict import AnalyzedVariant, judge
-from triton_mutlint.compiled.cache_files import read_kernel, stems_of
 from triton_mutlint.compiled.model import CompiledKernel
 from triton_mutlint.compiled.reading import ReadKernel, choices_of, read_effects
-from triton_mutlint.compiled.trace import is_trace, read_trace
+from triton_mutlint.compiled.trace import kernels_in
 from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.process.inputs import spoil
 from triton_mutlint.rules.autotune.rerun import reruns_of
@@ -63,38 +61,21 @@ class Compiled:
     _by_base: dict[int, SourcePlaces] = field(default_factory=dict)
 
     def read(self, progress: Progress) -> None:
-        stems = [(path, stem) for path in self._paths() if not is_trace(path)
-                 for stem in (stems_of(path) if path.is_dir() else [path.with_suffix("")])]
-        for done, (path, stem) in enumerate(stems):
-            progress(done, len(stems), stem.name)
-            only = path.suffix[1:] if path.is_file() and path.suffix != ".json" else ""
-            with self._noting(stem.name):
-                self._add(stem.name, read_kernel(stem, self.request.cwd, only))
-        for path in filter(is_trace, self._paths()):
-            with self._noting(path.name):
-                for done, found in enumerate(read_trace(path, self.request.cwd)):
-                    progress(done, 0, path.name)
-                    with self._noting(path.name):
-                        self._add(path.name, found)
-
-    @contextmanager
-    def _noting(self, name: str) -> Iterator[None]:
         """What cannot be read of a file is noted, and the rest goes on."""
-        try:
-            yield
-        except StageError as error:
-            self.failures.append((name, error.failure))
+        paths = [(self.request.cwd / argument).expanduser() for argument in self.request.arguments]
+        for done, (name, found) in enumerate(found for path in paths for found in kernels_in(path, self.request.cwd)):
+            progress(done, 0, name)
+            try:
+                if isinstance(found, CompiledKernel):
+                    self._add(found)
+                elif isinstance(found, str):
+                    self.notes.append(found)
+                else:
+                    self.failures.append((name, found))
+            except StageError as error:
+                self.failures.append((name, error.failure))
 
-    def _paths(self) -> list[Path]:
-        return [(self.request.cwd / argument).expanduser() for argument in self.request.arguments]
-
-    def _add(self, name: str, kernel: CompiledKernel | Failure | str) -> None:
-        if isinstance(kernel, Failure):
-            self.failures.append((name, kernel))
-            return
-        if isinstance(kernel, str):
-            self.notes.append(kernel)
-            return
+    def _add(self, kernel: CompiledKernel) -> None:
         read = read_effects(kernel, self._places, self.request.opaque_asm)
         known = self._kernels.setdefault((read.file or kernel.label, read.line, read.signature.name), _Kernel(read))
         known.count += 1
@@ -153,16 +134,14 @@ class DeclaredRun(Run):
 
     def _held(self, file: FileResult, met: set[int]) -> FileResult:
         """The file with the verdicts on those of its kernels that were compiled, also of those that were not loaded."""
-        declared: list[tuple[Kernel | None, Kernel | KernelReport]] = [
-            *((kernel, kernel) for kernel in file.kernels), *((k, report) for k, report in file.reports if k is None)]
         reports: list[tuple[Kernel | None, KernelReport]] = []
         idle = []
-        for kernel, known in declared:
+        for kernel, known in file.reports:  # which tell of no analysis
             index = self._index(file.source.path, known.name, known.location.line)
             if index is not None:
                 met.add(index)
                 reports.append((kernel, replace(self._reports[index][1], location=known.location)))
-            elif isinstance(known, KernelReport):
+            elif kernel is None:
                 reports.append((None, known))
             else:
                 idle.append(known.name)

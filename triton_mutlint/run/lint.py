@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import chain
 from typing import Any, TypeVar
 
 from triton_mutlint.cache.files import FileCache
@@ -217,7 +218,7 @@ def settled(files: Sequence[FileResult], request: Request, specs: Specs) -> tupl
     called = {place for file in files for place in file.calls}
     launched = frozenset[str]().union(*(file.launched for file in files))
     found = [_helpers(file, called, launched, specs) for file in files]
-    names = frozenset(_name(one) for helpers in found for one in helpers)
+    names = frozenset(map(_name, chain(*found)))
     if not names:
         return tuple(files)
     linted = {file.source.path for file in files}
@@ -226,35 +227,35 @@ def settled(files: Sequence[FileResult], request: Request, specs: Specs) -> tupl
                  for file, helpers in zip(files, found, strict=True))
 
 
-def _helpers(file: FileResult, called: Set[tuple[str, int]], launched: Set[str], specs: Specs) -> list[Kernel | str]:
-    """The functions of one file that another file calls and nothing launches; by name, those that did not load."""
+def _helpers(file: FileResult, called: Set[tuple[str, int]], launched: Set[str], specs: Specs) -> list[KernelReport]:
+    """The reports on functions of one file, loaded or not, that another file calls and nothing launches."""
     if file.source.kernels:  # they were asked for by name
         return []
-    places: list[tuple[Kernel | str, Location]] = [(kernel, kernel.location) for kernel in file.kernels]
-    places += [(report.name, report.location) for kernel, report in file.reports if kernel is None]
-    lines = Counter(at.line for _, at in places)
-    return [one for one, at in places
-            if at.file == file.source.display and (str(file.source.path), at.line) in called and lines[at.line] == 1
-            and _name(one) not in launched and not _is_given(specs, one)]
+    here = [(k, report) for k, report in file.reports if k is None or not k.is_helper]
+    lines = Counter(report.location.line for _, report in here)
+    return [report for k, report in here
+            if report.location.file == file.source.display and lines[report.location.line] == 1
+            and (str(file.source.path), report.location.line) in called
+            and _name(report) not in launched and not (k is not None and _is_given(specs, k))]
 
 
-def _name(one: Kernel | str) -> str:
-    return (one if isinstance(one, str) else one.name).rpartition(".")[2]
+def _name(report: KernelReport) -> str:
+    return report.name.rpartition(".")[2]
 
 
-def _is_given(specs: Specs, one: Kernel | str) -> bool:
+def _is_given(specs: Specs, kernel: Kernel) -> bool:
     """Whether the spec has an entry for just this function, so that somebody wants it to be analysed."""
-    if isinstance(one, str):
-        return False
-    entry = specs.entry(one)
-    return entry is not None and pattern_parts(entry.pattern)[1] in (one.name, one.qualname)
+    entry = specs.entry(kernel)
+    return entry is not None and pattern_parts(entry.pattern)[1] in (kernel.name, kernel.qualname)
 
 
-def _without(file: FileResult, helpers: Collection[Kernel | str]) -> FileResult:
+def _without(file: FileResult, helpers: Collection[KernelReport]) -> FileResult:
     """The file with these among its helpers, no more among its kernels."""
-    moved = [replace(k, is_helper=True) for k in file.kernels if k in helpers]
+    gone = [k for k, report in file.reports if report in helpers]
+    moved = [replace(k, is_helper=True) for k in gone if k is not None]
+    unloaded = {report.name for k, report in file.reports if k is None and report in helpers}
     return replace(
-        file, kernels=tuple(k for k in file.kernels if k not in helpers),
+        file, kernels=tuple(k for k in file.kernels if k not in gone),
         helpers=tuple(sorted((*file.helpers, *moved), key=lambda k: k.location)),
-        failures=tuple((name, failure) for name, failure in file.failures if name not in helpers),
-        reports=tuple((k, report) for k, report in file.reports if (report.name if k is None else k) not in helpers))
+        failures=tuple((name, failure) for name, failure in file.failures if name not in unloaded),
+        reports=tuple((k, report) for k, report in file.reports if report not in helpers))

@@ -174,8 +174,7 @@ class OpKernels(Kernels):
                   names: frozenset[str]) -> tuple[KernelReport, ...] | str:
         """The same for a kernel that the run has no verdict on."""
         source = SourceFile(module.path, module.display, module.text, names or frozenset([node.name]))
-        request = replace(self.run.request, jobs=1)
-        (file,) = lint_files([source], self.run.steps, request, silent, jobs=1, warm_up=self.run.warm_up)
+        (file,) = lint_files([source], self.run.steps, self.run.request, silent, 1, warm_up=self.run.warm_up)
         found = [report for _, report in file.reports]
         here = [r for r in found if r.location.line == node.lineno]
         if launched := _launched(here, module, node, names):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -11,7 +10,7 @@ from xml.etree import ElementTree as ET
 from triton_mutlint.basics import flat
 from triton_mutlint.report.json import fields, plain
 from triton_mutlint.report.junit import document, token
-from triton_mutlint.verify.model import Agreement, Outcome, ParameterOutcome, Verified, VerifyReport
+from triton_mutlint.verify.model import Agreement, Outcome, ParameterOutcome, Verified, VerifyReport, tally
 from triton_mutlint.verify.text import call_text
 from triton_mutlint.version import __version__
 
@@ -39,16 +38,11 @@ def as_document(report: VerifyReport) -> dict[str, Any]:
 
 def summary(report: VerifyReport) -> dict[str, int]:
     """How many kernels ran and how many predictions held."""
-    outcomes = Counter(one.outcome for one in report.outcomes)
-    agreements = Counter(p.agreement for one in report.outcomes for p in one.parameters)
+    counts = tally(report.outcomes)
     return {
         "kernels": len(report.kernels),
         "ops": len(report.ops),
-        **{outcome.value.replace(" ", "_"): outcomes[outcome] for outcome in Outcome},
-        "confirmed": agreements[Agreement.CONFIRMED],
-        "unconfirmed": agreements[Agreement.UNCONFIRMED],
-        "untouched": agreements[Agreement.UNTOUCHED],
-        "missed": agreements[Agreement.MISSED],
+        **{one.value.replace(" ", "_"): counts[one] for one in (*Outcome, *Agreement)},
     }
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -126,6 +127,11 @@ class Verified:
     @property
     def missed(self) -> tuple[str, ...]:
         return tuple(p.name for p in self.parameters if p.agreement is Agreement.MISSED)
+
+
+def tally(listed: Iterable[Verified]) -> Counter[str]:
+    """How often each outcome of kernels and ops, and each of their parameters' predictions, came about."""
+    return Counter(found for one in listed for found in (one.outcome, *(p.agreement for p in one.parameters)))
 
 
 @dataclass(frozen=True)

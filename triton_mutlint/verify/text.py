@@ -27,13 +27,7 @@ from triton_mutlint.report.terminal.style import (
 from triton_mutlint.report.terminal.style import words as flowing
 from triton_mutlint.report.terminal.text import paint
 from triton_mutlint.types import Mutation, OpMutation
-from triton_mutlint.verify.model import (
-    Agreement,
-    Outcome,
-    ParameterOutcome,
-    Verified,
-    VerifyReport,
-)
+from triton_mutlint.verify.model import Agreement, Outcome, ParameterOutcome, Verified, VerifyReport, tally
 from triton_mutlint.verify.wire import STRAY
 
 _PREDICTED = {"written": "written", "unwritten": "not written", "unknown": "unknown", "maybe": "written unless copied",
@@ -63,15 +57,14 @@ def _blocks(report: VerifyReport, options: RenderOptions) -> Iterator[Lines]:
 
 def _sentence(what: str, listed: Sequence[Verified]) -> list[Text]:
     """What the kernels or ops came to."""
-    outcomes = Counter(one.outcome for one in listed)
-    agreements = Counter(p.agreement for one in listed for p in one.parameters)
-    parts = [f"{plural(len(listed), what)}: {outcomes[Outcome.RAN] + outcomes[Outcome.FAILED]} ran"]
-    parts += [f"{outcomes[o]} {o.value}" for o in (Outcome.NOT_RUN, Outcome.NO_VERDICT) if outcomes[o]]
-    seen = plural(agreements[Agreement.CONFIRMED], "write")
-    pieces = flowing(f"{', '.join(parts)} · {seen} confirmed, {agreements[Agreement.UNCONFIRMED]} unconfirmed")
+    counts = tally(listed)
+    parts = [f"{plural(len(listed), what)}: {counts[Outcome.RAN] + counts[Outcome.FAILED]} ran"]
+    parts += [f"{counts[o]} {o.value}" for o in (Outcome.NOT_RUN, Outcome.NO_VERDICT) if counts[o]]
+    seen = plural(counts[Agreement.CONFIRMED], "write")
+    pieces = flowing(f"{', '.join(parts)} · {seen} confirmed, {counts[Agreement.UNCONFIRMED]} unconfirmed")
     rules = Counter(d.rule or "other" for one in listed for d in one.disagreements)
     told = ", ".join(f"{count} {rule}" for rule, count in sorted(rules.items()))
-    if failed := outcomes[Outcome.FAILED]:
+    if failed := counts[Outcome.FAILED]:
         pieces += flowing(f"· {failed} with disagreements: {told}" if told else
                           f"· {plural(failed, 'soundness failure')}", FAILED)
     return pieces

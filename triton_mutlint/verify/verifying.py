@@ -28,15 +28,7 @@ from triton_mutlint.types import (
     Variant,
 )
 from triton_mutlint.verify.jobs import Cases, cases_of, subject_of
-from triton_mutlint.verify.model import (
-    Agreement,
-    Outcome,
-    ParameterOutcome,
-    R,
-    Subject,
-    Verified,
-    VerifyReport,
-)
+from triton_mutlint.verify.model import Agreement, Outcome, ParameterOutcome, R, Subject, Verified, VerifyReport
 from triton_mutlint.verify.reproducer import write_reproducer
 from triton_mutlint.verify.running.server import run_jobs
 from triton_mutlint.verify.wire import LEFT_OUT, Difference, Finished, Job, OpJob, RunResult, Settings

@@ -12,7 +12,7 @@ import itertools
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -80,8 +80,8 @@ def parameters(schema: Any) -> list[OpParameter]:
 # --------------------------------------------------------------------------- which calls are tried
 
 
-def cases(job: OpJob, takes: Sequence[OpParameter], taken: Sequence[Case]) -> Iterator[Case]:
-    """The calls to try, one after the other; `taken` has at its end the last one, once the op took it.
+def cases(job: OpJob, takes: Sequence[OpParameter]) -> Generator[Case, bool | None]:
+    """The calls to try, one after the other; it is sent whether the op took the last one.
 
     First those that are given or, without any, the same call on tensors of several shapes and types, until the op
     takes some, or at random; then these with one argument changed at a time, and at last with several at random.
@@ -89,14 +89,12 @@ def cases(job: OpJob, takes: Sequence[OpParameter], taken: Sequence[Case]) -> It
     bases: list[Case] = []
     source = random.Random(job.name)  # noqa: S311 - the same calls every time
     for case in job.given or itertools.chain(_plain_calls(takes, job.words), _any_calls(takes, job.words, source)):
-        yield case
-        bases += [one for one in taken[-1:] if one is case]
+        bases += [case] * bool((yield case))
         if not job.given and len(bases) == 3:
             break
     useful: list[tuple[Case, Case]] = []
     for base, change in _in_turns(bases, takes, job.words):
-        yield (case := {**base, **change})
-        useful += [(base, change) for one in taken[-1:] if one is case]
+        useful += [(base, change)] * bool((yield {**base, **change}))
     for _ in range(_COMBINED if len(useful) > 1 else 0):
         base, change = source.choice(useful)
         others = [c for b, c in source.sample(useful, min(3, len(useful))) if b == base]

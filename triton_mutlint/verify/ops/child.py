@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter
@@ -28,10 +28,10 @@ _FOR_GPUS = ("CUDA", "PrivateUse1", "XPU")
 
 @dataclass
 class _Tried:
-    """The calls that are left to try, those that the op took, and those that paths are run with."""
+    """The calls that are left to try, whether the op took the last one, and those that paths are run with."""
 
-    more: Iterator[Case]
-    taken: list[Case]
+    more: Generator[Case, bool | None]
+    was_taken: bool | None = None
     good: list[tuple[int, Case]] = field(default_factory=list)  # those that write most come first, once sorted
 
 
@@ -41,8 +41,7 @@ def loaded(job: OpJob) -> Callable[[int], RunResult]:
     op = _loaded(job)
     if job.settings.device == "cpu":
         capture_interpreted(job.pointers, job.written)
-    taken: list[Case] = []
-    tried = _Tried(cases(job, op.takes, taken), taken)
+    tried = _Tried(cases(job, op.takes))
     return lambda number: (_eager if job.runs[number] == EAGER else _on_path)(job, op, number, tried)
 
 
@@ -122,15 +121,15 @@ def _eager(job: OpJob, op: CallableOp, number: int, tried: _Tried) -> RunResult:
     for _ in range(_FRUITLESS):
         if time.monotonic() > end:
             break
-        case = next(tried.more, None)
-        if case is None:
+        try:
+            case = tried.more.send(tried.was_taken)
+        except StopIteration:
             break
         result = replace(attempted(job.settings, number, job.settings.timeout,
                                    partial(observed, job, op, number, case), job.roots), given=case)
-        if result.status == "ok":
-            tried.taken.append(case)
-            if not result.outside:  # what overwrites memory beside its arguments is not run unguarded
-                tried.good.append((-len(result.changed), case))
+        tried.was_taken = result.status == "ok"
+        if tried.was_taken and not result.outside:  # what overwrites memory beside its arguments is not run unguarded
+            tried.good.append((-len(result.changed), case))
         if result.status in ("ok", "timeout", "fault"):
             break
     return result

@@ -53,18 +53,18 @@ def _run(job: ModelJob, number: int, module: Any, inputs: tuple[Any, ...]) -> Ru
 def _compared(module: Any, inputs: tuple[Any, ...], compiled: Compile, job: ModelJob) -> tuple[str, str]:
     """The status of a path, and how results and inputs after the call differ. Modules are copied for each run."""
     torch._dynamo.reset()
-    runs = []
-    for make in (None, None, compiled):
-        held, one = tree_map_only(torch.Tensor, own, inputs), copy.deepcopy(module)
-        call = one if make is None else make(one, tree_map_only(torch.Tensor, own, inputs))
-        with torch.no_grad():
-            runs.append((call(*held), held))
+
+    def copied() -> tuple[Any, ...]:
+        held: tuple[Any, ...] = tree_map_only(torch.Tensor, own, inputs)
+        return held
 
     def difference(one: Any, other: Any) -> str:
         pairs = zip(("the result", "an input after the call"), one, other, strict=True)
         return first_difference(list(pairs), job.settings.rtol, job.settings.atol)
 
-    return against_eager(runs, difference)
+    calls = [copy.deepcopy(module), copy.deepcopy(module), compiled(copy.deepcopy(module), copied())]
+    with torch.no_grad():
+        return against_eager(calls, copied, difference)
 
 
 def _onnx(translations: Any, module: Any, inputs: tuple[Any, ...]) -> Any:

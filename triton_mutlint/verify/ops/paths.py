@@ -8,6 +8,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -104,13 +105,14 @@ def own(tensor: Any) -> Any:
 
 def _compared(job: OpJob, op: CallableOp, program: OpProgram, compiled: Any, case: Case) -> tuple[str, str]:
     """The status of the path, and what differs."""
-    runs = []
-    for call in (program, program, compiled):
-        inputs = tensors_in(_arguments(job, op, case))
+    def called(call: Any, *inputs: Any) -> tuple[Any, ...]:
         results = call(*inputs)
-        runs.append((results, inputs, _gradients(results[:2], inputs)))
+        return *results, _gradients(results[:2], inputs)
+
     names = [f"argument {name}" for name, value in _arguments(job, op, case).items() for _ in tensors_in(value)]
-    return against_eager(runs, lambda one, other: _difference(one, other, names, job))
+    return against_eager([partial(called, program), partial(called, program), partial(called, compiled)],
+                         lambda: tensors_in(_arguments(job, op, case)),
+                         lambda one, other: _difference(one, other, names, job))
 
 
 def _gradients(results: Any, inputs: Sequence[Any]) -> list[Any]:
@@ -123,8 +125,8 @@ def _gradients(results: Any, inputs: Sequence[Any]) -> list[Any]:
 
 
 def _difference(eager: Any, other: Any, names: Sequence[str], job: OpJob) -> str:
-    (first, second, inner), inputs, grads = eager
-    (first_2, second_2, inner_2), inputs_2, grads_2 = other
+    (first, second, inner, grads), inputs = eager
+    (first_2, second_2, inner_2, grads_2), inputs_2 = other
     s = job.settings
     pairs = [("the result", first, first_2), *zip(names, inputs, inputs_2, strict=True),
              ("the result of a call with tensors of the program's own", second, second_2),
@@ -202,12 +204,13 @@ def first_difference(pairs: Sequence[tuple[str, Any, Any]], rtol: float | None, 
     return ""
 
 
-def against_eager(runs: Sequence[Any], difference: Callable[[Any, Any], str]) -> tuple[str, str]:
-    """The status of a path, and why; `runs` are what two runs in eager and one by the path gave.
+def against_eager(calls: Sequence[Any], inputs: Callable[[], Sequence[Any]],
+                  difference: Callable[[Any, Any], str]) -> tuple[str, str]:
+    """The status of a path, and why; `calls` are eager twice, and the path. Each is given inputs of its own.
 
-    "refused" if those in eager differ, "differs" if the path does, else "ok".
+    "refused" if what eager gives and leaves of its inputs differs, "differs" if the path does, else "ok".
     """
-    eager, again, other = runs
+    eager, again, other = ((call(*given), given) for call, given in [(call, inputs()) for call in calls])
     if told := difference(eager, again):
         return "refused", f"eager itself gives other values a second time: {told}"
     told = difference(eager, other)
