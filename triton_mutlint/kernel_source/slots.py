@@ -39,6 +39,7 @@ class Slot:
     fraction: int = 0  # computed with beside a floating-point number
     scalar: int = 0  # compared or cast as a number, so not a pointer there
     exponent: int = 0  # a number of bits
+    divides: int = 0  # a compile-time size is divided by it
     unit: int = 0  # the last stride of a tensor descriptor, which must be the constant 1
     descriptor: int = 0
     ranks: tuple[tuple[frozenset[str], ...], ...] = ()  # per access: parameters scaling each offset
