@@ -67,3 +67,17 @@ def test_a_layout_that_nothing_gives_is_asked_for(tmp_path: Path) -> None:
     assert kernel.failure is not None
     assert kernel.failure.message == "tensor layout must be a DistributedLayout"
     assert "{ref: " in kernel.failure.hint
+
+
+def test_what_a_launch_has_by_default_is_guessed_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "k.py").write_text(
+        "from triton.experimental import gluon\nfrom triton.experimental.gluon import language as gl\n"
+        "@gluon.jit\ndef k(x, out, ROWS: gl.constexpr, NUM_WARPS: gl.constexpr):\n"
+        "    layout: gl.constexpr = gl.BlockedLayout([1, ROWS // NUM_WARPS], [32, 1], [1, NUM_WARPS], [1, 0])\n"
+        "    i = gl.arange(0, 32, layout=gl.SliceLayout(1, layout))\n"
+        "    j = gl.arange(0, ROWS, layout=gl.SliceLayout(0, layout))\n"
+        "    gl.store(out + i, gl.sum(gl.load(x + i[:, None] * ROWS + j[None, :]), axis=1))\n",
+        encoding="utf-8")
+    (kernel,) = run(Request(("k.py",), tmp_path, targets=("cuda:90",))).kernels
+    assert kernel.failure is None
+    assert kernel.mutated == ("out",)

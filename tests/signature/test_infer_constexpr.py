@@ -127,3 +127,12 @@ def test_a_heuristic_that_raises_says_nothing() -> None:
         heuristics={"HAS": lambda args: args["a"].shape[0] > 1},
     )
     assert [str(a) for a in infer(kernel, {})["a"].alternatives] == ["*fp32"]
+
+
+def test_what_a_size_is_divided_by_is_small_unless_it_is_a_dimension_too() -> None:
+    found = main("""
+        def k(a, BLOCK: tl.constexpr, SLICES: tl.constexpr, GROUP: tl.constexpr):
+            part = tl.arange(0, BLOCK // SLICES)
+            groups = tl.zeros((BLOCK // GROUP, GROUP), tl.float32)
+    """)
+    assert (found["BLOCK"], found["SLICES"], found["GROUP"]) == ("64", "1", "64")

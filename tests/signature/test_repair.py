@@ -131,3 +131,20 @@ def test_a_reason_outside_the_guesses_is_not_repaired(tmp_path: Path) -> None:
     for message in ("NameError('x is not defined')", "unsupported AST node type: Continue"):
         failure = Failure(Stage.LOWER, message, found.location)
         assert Repair(found, args, frozenset(args)).next(failure) is None
+
+
+def test_sizes_that_the_source_shows_to_be_refused_are_changed_first(tmp_path: Path) -> None:
+    body = """
+        @triton.jit
+        def k(a, A: tl.constexpr, B: tl.constexpr, C: tl.constexpr):
+            tl.static_assert(A * B == C)
+            tl.static_assert(C % 512 == 0)
+            tl.store(a + tl.arange(0, C // 16 // 8), 1.0)
+    """
+    found = kernel(tmp_path, body)
+    args: dict[str, ArgType] = {"a": FP32, **dict.fromkeys("ABC", ConstexprValue(64))}
+    with pytest.raises(StageError) as raised:
+        Lowerer().lower(found, Variant(args), parse_target("cuda:90"))
+    proposal = Repair(found, args, frozenset("ABC")).next(raised.value.failure)
+    assert proposal is not None
+    Lowerer().lower(found, Variant(dict(proposal)), parse_target("cuda:90"))

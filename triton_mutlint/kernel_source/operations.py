@@ -29,6 +29,7 @@ WHOLE = _RANGES | {"cdiv", "arange"}  # take no pointers
 CHECKS = frozenset({"static_assert"})
 ANSWERING = frozenset({"len", "isinstance", "issubclass", "hasattr", "callable"})  # with a number or a truth value
 TYPING = frozenset({"isinstance", "hasattr", "getattr", "type", "num_warps", "num_threads", "num_ctas"})
+RESHAPES = frozenset({"reshape", "view", "broadcast_to", "expand_dims"})
 LOADS = frozenset({"load", "buffer_load", "load_tensor_descriptor", "_experimental_descriptor_load"})
 NUMBERS = frozenset({"dot", "dot_scaled", "program_id", "num_programs", "rand", "randn", "randint", "randint4x",
                      "rand4x", "randn4x"})
@@ -54,6 +55,15 @@ _PURE = """
     lower reinterpret _reinterpret slice startswith upper
 """
 PURE = frozenset(_PURE.split())
+
+
+def dimensions(name: str, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> Sequence[MayBe]:
+    """The sizes of a tensor among the arguments of a function of Triton; some are tuples of them."""
+    if name == "arange":
+        return (*args, *named.values())
+    if name in ("zeros", "full"):
+        return args[:1] or (named.get("shape", NOTHING),)
+    return args[1:] if name in RESHAPES else ()
 
 
 def loaded(address: MayBe, *others: MayBe) -> MayBe:

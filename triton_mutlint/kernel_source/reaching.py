@@ -27,6 +27,12 @@ def leading_to(kernel: Kernel, names: Sequence[str]) -> list[str]:
     return [name for name in found if name in wanted]
 
 
+def deciding(kernel: Kernel, name: str) -> list[str]:
+    """The parameters that decide whether `name` is assigned to, the nearest first."""
+    bound = [n for n in _statements(kernel.node) if name in _bound(n)]
+    return leading_to(kernel, [test for n in bound for test in conditions(kernel.node, n.lineno)])
+
+
 def conditions(function: ast.FunctionDef, line: int) -> list[str]:
     """The names that decide in an `if` whether a line is compiled: one around it, or one before it that returns."""
     ifs = [n for n in _statements(function) if isinstance(n, ast.If) and n.lineno < line]

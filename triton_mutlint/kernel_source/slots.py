@@ -40,6 +40,7 @@ class Slot:
     scalar: int = 0  # compared or cast as a number, so not a pointer there
     truth: int = 0  # a mask, or an operand of `not`, `and` or `or`, so a boolean
     exponent: int = 0  # a number of bits
+    divides: int = 0  # a compile-time size is divided by it
     unit: int = 0  # the last stride of a tensor descriptor, which must be the constant 1
     descriptor: int = 0
     ranks: tuple[tuple[frozenset[str], ...], ...] = ()  # per access: parameters scaling each offset

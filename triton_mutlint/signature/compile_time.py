@@ -21,6 +21,7 @@ _OPTIONS: Mapping[str, Any] = {
     "scope": "gpu", "format": "e5m2", "allow_tf32": False, "volatile": False, "rounding_mode": "rn",
     "fp_downcast_rounding": "rtne", "max_num_imprecise_acc": 0,
 }  # fmt: skip
+_BY_LAUNCH: Mapping[str, int] = {"num_warps": 4, "num_ctas": 1, "num_stages": 3, "warp_size": 32}  # or as it says
 
 
 def compile_time(dossier: Dossier) -> Inferred:
@@ -123,6 +124,8 @@ def _from_body(dossier: Dossier) -> Inferred:
             return Inferred((ConstexprValue(gluon.AutoLayout(), "AutoLayout()"),), "a layout by its name")
     if slot.keyword and slot.keyword in _OPTIONS:
         return Inferred((ConstexprValue(_OPTIONS[slot.keyword]),), f"passed as {slot.keyword}")
+    if slot.name.lower() in _BY_LAUNCH:
+        return Inferred((ConstexprValue(_BY_LAUNCH[slot.name.lower()]),), "by its name, what a launch has by default")
     if slot.children:
         return _sequence(slot, dossier.namespace)
     literals = [v for v in slot.literals if v is not None]
@@ -157,6 +160,8 @@ def _number(slot: Slot, literals: list[Any]) -> Inferred:
         return Inferred(_values((*first, *numbers[:4], *others)), f"compared with {', '.join(map(str, numbers))}")
     if slot.floating:
         return Inferred(_values((1.0,)), "computed with as a number")
+    if slot.divides:
+        return Inferred(_values((1,)), f"what a size is divided by at line {slot.divides}")
     return Inferred(_values((SIZES[0],)), "nothing tells: a size")
 
 

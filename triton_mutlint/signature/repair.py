@@ -3,7 +3,8 @@
 Triton names the line at which it gave up. What is changed are the guesses that this line is computed from, the nearest
 first, one at a time, then several together. A change that gets Triton to a later line is kept; one that leads to
 another error on the same line is gone on from, but costs what it has cost; any other is taken back. What Triton's
-message or the source of the line mention (a type, a number, a text, None) is cheapest.
+message or the source of the line mention (a type, a number, a text, None) is cheapest. Before that, sizes are changed
+of which the source alone shows that Triton will refuse them, on that line or on a later one.
 """
 
 from __future__ import annotations
@@ -13,16 +14,18 @@ import contextlib
 import linecache
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from heapq import heappop, heappush
 from itertools import combinations, product
 from typing import Any
 
-from triton_mutlint.kernel_source.dtypes import FLOATING, TL_NAMES, bits, canonical_dtype, dtype_value, short_name
+from triton_mutlint.kernel_source.dtypes import FLOATING, TL_NAMES, bits, dtype_value, short_name
 from triton_mutlint.kernel_source.evaluate import next_power_of_2
-from triton_mutlint.kernel_source.reaching import end_of, leading_to, reaching, said_of
-from triton_mutlint.signature.evidence import gather
+from triton_mutlint.kernel_source.reaching import deciding, end_of, leading_to, reaching, said_of
+from triton_mutlint.kernel_source.refused import Refused, refused
+from triton_mutlint.signature.evidence import SIZES, gather
+from triton_mutlint.signature.hints import BY_WIDTH, DTYPE, LAYOUT, PLACE, Hints, once
 from triton_mutlint.types import (
     ArgType,
     ConstexprValue,
@@ -40,42 +43,9 @@ _MOST_NAMES = 10  # guesses that are changed for one error
 _MOST_CHANGES = 40  # tried for one error
 _MOST_ELEMENTS = 4096  # of a guessed dimension
 _BY_DEFAULT = ("i32", "fp16", "fp32", "i8", "i64", "u8", "bf16")
-_BY_WIDTH = {8: ("i8", "u8", "fp8e4nv"), 16: ("fp16", "i16"), 32: ("fp32", "i32"), 64: ("fp64", "i64")}
-_PLACE = re.compile(r"(\S+\.py):(\d+):\d+: error:")
-_NAMED = re.compile(r"(?:variable|type for|value for) `?(\w+)|(\w+) is not defined")
-_DTYPE = re.compile(r"(?<![a-zA-Z])(?:fp\d\w*|bf16|bfloat16|u?int\d+|float\d\w*|[iuf]\d+|bool)(?=\b|ean)")
-_SHAPE = re.compile(r"(?<=\d)x(?=[\df])")  # 16x16xf16
-_NUMBER = re.compile(r"(?<![\w.])\d{1,7}(?![\w.])")
-_TEXT = re.compile(r"'([^']*)'|\"([^\"]*)\"")
-_KIND = re.compile(r"pointer|ptr|descriptor|element_ty|attribute|NoneType|argument")
-_TYPE = re.compile(r"[tT]ype|dtype|(?<![a-zA-Z])(?:fp|u?int|float|bool)\d*\b")
-_WIDTH = re.compile(r"bit|width|size")
-_NONE = re.compile(r"(?:is|is not|==|!=) None")
+_NAMED = re.compile(r"\b(?:variable|type for|value for) `?(\w+)|(\w+) is not defined")
+_WORD = re.compile(r"[^\W\d]\w*")
 _END = 1 << 30  # past all lines
-
-
-@dataclass(frozen=True)
-class _Hints:
-    """What an error and the source around it mention."""
-
-    dtypes: tuple[str, ...]
-    numbers: tuple[int, ...]
-    texts: tuple[str, ...]
-    about_types: bool
-    about_kinds: bool  # whether an argument is an address or a number, say
-    none: bool
-
-    @classmethod
-    def of(cls, message: str, source: str) -> _Hints:
-        message = _SHAPE.sub(" ", _PLACE.sub("", message))
-        found = [name for text in (message, source) for word in _DTYPE.findall(text) if (name := _dtype(word))]
-        numbers = [int(n) for text in (message, source) for n in _NUMBER.findall(text)]
-        wide = [dtype for n in numbers for dtype in _BY_WIDTH.get(n, ()) if _WIDTH.search(message + source)]
-        texts = [a or b for a, b in _TEXT.findall(source)]
-        kinds = _KIND.search(message) is not None
-        return cls(_once(found + wide), _once(numbers), _once([*([""] if "str" in message else []), *texts]),
-                   kinds or _TYPE.search(message) is not None or "static_assert" in message, kinds,
-                   "NoneType" in message or _NONE.search(source) is not None)
 
 
 class Repair:
@@ -86,7 +56,8 @@ class Repair:
 
     def __init__(self, kernel: Kernel, args: Args, guessed: frozenset[str], own: frozenset[str] = frozenset()) -> None:
         self._kernel, self._guessed, self._own = kernel, guessed, own
-        self._facts = gather(kernel, {}).dossiers
+        evidence = gather(kernel, {})
+        self._facts, self._program = evidence.dossiers, evidence.program
         self._last, self._cost = args, 0
         self._tried = {_key(args)}
         self._errors: set[str] = set()
@@ -101,7 +72,8 @@ class Repair:
             if reached > self._farthest:
                 self._pending, self._cost = [], 0  # what was changed so far is kept
             self._farthest = reached
-            for cost, change in self._changes(self._last, failure)[:_MOST_CHANGES]:
+            changes = [(0, self._agreeing()), *self._changes(self._last, failure)[:_MOST_CHANGES]]
+            for cost, change in changes:
                 self._count += 1
                 heappush(self._pending, (self._cost + cost, self._count, {**self._last, **change}))
         self._errors.add(error)
@@ -113,6 +85,24 @@ class Repair:
                 return proposal
         return None
 
+    def _agreeing(self) -> Args:
+        """The last arguments, with sizes and flags changed until the source shows nothing, or no less, to refuse."""
+        args, wrong = self._last, refused(self._kernel, self._program, self._last)
+        while found := next(self._righter(args, wrong), None):
+            args, wrong = found
+        return args
+
+    def _righter(self, args: Args, wrong: Refused) -> Iterator[tuple[Args, Refused]]:
+        """The arguments with one size or flag changed, of which less is refused."""
+        names = self._guessed & frozenset[str]().union(*wrong.values())
+        for name, have in args.items():
+            value = have.value if isinstance(have, ConstexprValue) and name in names else None
+            for other in (not value,) if isinstance(value, bool) else SIZES if isinstance(value, int) else ():
+                changed = {**args, name: ConstexprValue(other)}
+                left = refused(self._kernel, self._program, changed)
+                if len(left) < len(wrong):
+                    yield changed, left
+
     def _changes(self, args: Args, failure: Failure) -> list[tuple[int, Args]]:
         """Changes of one guess, of all that are alike, and of two, each with what it costs."""
         line = _line(self._kernel, failure)
@@ -121,7 +111,7 @@ class Repair:
         own = frozenset[str]() if "is not defined" in failure.message else self._own
         costs: dict[tuple[str, ArgType], int] = {}
         for position, name in enumerate(names):
-            hints = _Hints.of(failure.message, "\n".join((elsewhere, said_of(self._kernel, name, line))))
+            hints = Hints.of(failure.message, "\n".join((elsewhere, said_of(self._kernel, name, line))))
             for cost, new in self._others(name, args[name], args, hints):
                 costs.setdefault((name, new), position + cost + (8 if name in own else 0))
         ordered = sorted(costs, key=costs.__getitem__)
@@ -137,14 +127,18 @@ class Repair:
         return sorted(ranked, key=lambda one: one[0])
 
     def _names(self, args: Args, failure: Failure, line: int) -> list[str]:
-        """The guesses behind a line, those of a type that the message names and the nearest first, then others."""
-        named, types = _NAMED.search(failure.message), _Hints.of(failure.message, "").dtypes
-        bound = leading_to(self._kernel, [named[1] or named[2]]) if named else []
+        """The guesses behind a line: what the message or its types name, then the nearest, then others."""
+        named, types = _NAMED.search(failure.message), Hints.of(failure.message, "").dtypes
+        bound = deciding(self._kernel, named[2]) if named and named[2] else []
+        bound += leading_to(self._kernel, [named[1] or named[2]]) if named else []
+        told = {*bound, *(n for n in args if n.lower() in _WORD.findall(failure.message.lower()))}
         found = [*bound, *reaching(self._kernel, line), *self._kernel.parameter_names]
         ours = [n for n in dict.fromkeys(found) if n in self._guessed]
-        return sorted(ours, key=lambda n: n not in bound and _element(args[n]) not in types)[:_MOST_NAMES]
+        if LAYOUT in failure.message:
+            ours.sort(key=lambda n: not isinstance(args[n], ConstexprValue))
+        return sorted(ours, key=lambda n: n not in told and _element(args[n]) not in types)[:_MOST_NAMES]
 
-    def _others(self, name: str, type_: ArgType, args: Args, hints: _Hints) -> Iterator[tuple[int, ArgType]]:
+    def _others(self, name: str, type_: ArgType, args: Args, hints: Hints) -> Iterator[tuple[int, ArgType]]:
         """Other types or values for a parameter, each with its cost."""
         if isinstance(type_, ConstexprValue):
             yield from self._constants(name, type_, args, hints)
@@ -156,24 +150,24 @@ class Repair:
         else:
             yield from self._types(name, type_, hints)
 
-    def _constants(self, name: str, have: ConstexprValue, args: Args, hints: _Hints) -> Iterator[tuple[int, ArgType]]:
+    def _constants(self, name: str, have: ConstexprValue, args: Args, hints: Hints) -> Iterator[tuple[int, ArgType]]:
         if have.value is None and not self._facts[name].slot.constexpr:
             yield from ((0, PointerType("fp32")), (1, ScalarType("i32")))
         sizes = [t.value for n, t in args.items() if n != name and isinstance(t, ConstexprValue)
                  and type(t.value) is int and 0 < t.value <= _MOST_ELEMENTS]
-        for cost, value in _values(have.value, hints, _once(sizes)):
+        for cost, value in _values(have.value, hints, once(sizes)):
             new = dtype_value(short_name(value)) if short_name(value) else ConstexprValue(value)
             yield cost + (4 if hints.about_types and isinstance(value, int) else 0), new
 
-    def _types(self, name: str, type_: _Typed, hints: _Hints) -> Iterator[tuple[int, ArgType]]:
+    def _types(self, name: str, type_: _Typed, hints: Hints) -> Iterator[tuple[int, ArgType]]:
         """Other elements, then other kinds."""
         facts, far = self._facts[name].slot, 0 if hints.about_types else 6
         if isinstance(type_, DescriptorType):
             yield from _shapes(type_, hints)
         is_scalar, have = isinstance(type_, ScalarType), _element(type_)
         usual = sorted(_BY_DEFAULT, key=lambda dtype: (dtype in FLOATING) is (have in FLOATING))
-        alike = _BY_WIDTH.get(bits(have), ()) if hints.about_types else ()
-        for rank, dtype in enumerate(d for d in _once([*hints.dtypes, *alike, *usual]) if d != have):
+        alike = BY_WIDTH.get(bits(have), ()) if hints.about_types else ()
+        for rank, dtype in enumerate(d for d in once([*hints.dtypes, *alike, *usual]) if d != have):
             certain = 6 if is_scalar and facts.integer and dtype in FLOATING else 0
             new = ScalarType(dtype) if isinstance(type_, ScalarType) else replace(type_, element=dtype)
             yield far + rank + certain + (0 if dtype in hints.dtypes else 2), new
@@ -191,26 +185,26 @@ def _element(type_: ArgType) -> str:
     return type_.name if isinstance(type_, ScalarType) else type_.element if isinstance(type_, _Typed) else ""
 
 
-def _shapes(type_: DescriptorType, hints: _Hints) -> Iterator[tuple[int, ArgType]]:
+def _shapes(type_: DescriptorType, hints: Hints) -> Iterator[tuple[int, ArgType]]:
     own, far = type_.block_shape, 4 if hints.about_types else 0
     sizes = [n for n in hints.numbers if 0 < n <= 256 and n not in own]
     shapes = [tuple(n if s == have else s for s in own) for n in sizes for have in dict.fromkeys(own)]
     shapes += [(*own[:axis], n, *own[axis + 1:]) for n in sizes for axis in range(len(own))]
     shapes += [tuple(max(1, s // part) for s in own) for part in (4, 2, 16)]
     shapes += [(*own[:axis], 1, *own[axis + 1:]) for axis in range(len(own))]
-    yield from ((far + rank, DescriptorType(type_.element, shape)) for rank, shape in enumerate(_once(shapes)))
+    yield from ((far + rank, DescriptorType(type_.element, shape)) for rank, shape in enumerate(once(shapes)))
 
 
-def _lengths(type_: TupleType, hints: _Hints) -> Iterator[tuple[int, ArgType]]:
+def _lengths(type_: TupleType, hints: Hints) -> Iterator[tuple[int, ArgType]]:
     """Tuples of another length."""
     elements = type_.elements
     wanted = [n for n in hints.numbers if 0 < n < 64]
-    lengths = [] if type_.fields else _once([*wanted, *range(len(elements) - 1, 0, -1), len(elements) * 2])
+    lengths = [] if type_.fields else once([*wanted, *range(len(elements) - 1, 0, -1), len(elements) * 2])
     for rank, n in enumerate(lengths):
         yield rank + (4 if hints.about_kinds else 0), TupleType((elements * n)[:n])
 
 
-def _values(have: Any, hints: _Hints, sizes: Sequence[int]) -> Iterator[tuple[int, Any]]:
+def _values(have: Any, hints: Hints, sizes: Sequence[int]) -> Iterator[tuple[int, Any]]:
     """Other compile-time values of the kind of one, each with its cost."""
     if hints.none and have is not None:
         yield 1, None
@@ -227,7 +221,7 @@ def _values(have: Any, hints: _Hints, sizes: Sequence[int]) -> Iterator[tuple[in
             yield from ((0, True), (1, False))
         first = [] if powers[0] == size else powers[:1]
         off = [0] if 0 in hints.numbers else []  # what a test for more than 0 guards may be what fails
-        every = _once([*first, *numbers, *scaled, *powers, 1, *off, *others, *(n + 1 for n in numbers), 64, 16])
+        every = once([*first, *numbers, *scaled, *powers, 1, *off, *others, *(n + 1 for n in numbers), 64, 16])
         fitting = [n for n in every if n != have and n <= max(_MOST_ELEMENTS, size)]
         yield from enumerate(fitting)
     elif isinstance(have, str):
@@ -237,21 +231,21 @@ def _values(have: Any, hints: _Hints, sizes: Sequence[int]) -> Iterator[tuple[in
     elif isinstance(have, tuple):
         yield from ((rank, (have * n)[:n]) for rank, n in enumerate((*range(len(have) - 1, 0, -1), len(have) * 2)))
     elif short_name(have):
-        dtypes = [d for d in _once([*hints.dtypes, "fp32", "fp16", "i32"]) if d in TL_NAMES.values()]
+        dtypes = [d for d in once([*hints.dtypes, "fp32", "fp16", "i32"]) if d in TL_NAMES.values()]
         yield from ((rank, dtype_value(d).value) for rank, d in enumerate(dtypes) if d != short_name(have))
 
 
 def _reached(kernel: Kernel, failure: Failure) -> int:
     """How far Triton got: to a line of the kernel's own body, to the end of a statement there, or past all of them."""
     if not failure.line:
-        return _END if _PLACE.search(failure.message) else 0
+        return _END if PLACE.search(failure.message) else 0
     named = _NAMED.search(failure.message)  # told when the body of a loop has been compiled
     return end_of(kernel, failure.line) if named and named[1] else failure.line
 
 
 def _line(kernel: Kernel, failure: Failure) -> int:
     """The line of the kernel's own body that the error is about; 0 if it is not known."""
-    inside, own = _PLACE.search(failure.message), kernel.node
+    inside, own = PLACE.search(failure.message), kernel.node
     found = int(inside[2]) if inside else failure.line
     return found if own.body[0].lineno <= found <= (own.end_lineno or 0) else 0
 
@@ -268,16 +262,7 @@ def _statement_at(file: str, line: int) -> str:
 def _error(failure: Failure) -> str:
     """Tells errors apart, whichever types they name."""
     place = failure.location
-    return f"{failure.line} {place.line if place else 0} {_DTYPE.sub('T', failure.message)}"
-
-
-def _dtype(text: str) -> str:
-    name = canonical_dtype(re.sub(r"^f(\d)", r"fp\1", text)) or ""
-    return name if bits(name) else ""
-
-
-def _once(values: Iterable[Any]) -> tuple[Any, ...]:
-    return tuple(dict.fromkeys(values))
+    return f"{failure.line} {place.line if place else 0} {DTYPE.sub('T', failure.message)}"
 
 
 def _key(args: Args) -> str:

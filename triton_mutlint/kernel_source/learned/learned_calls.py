@@ -18,6 +18,7 @@ from triton_mutlint.kernel_source.learned.learned_memory import (
     store_call,
 )
 from triton_mutlint.kernel_source.learned.marks import note, use_dtype
+from triton_mutlint.kernel_source.operations import RESHAPES, dimensions
 from triton_mutlint.kernel_source.slots import INT, NO_TRACE, NONE, Dtype, Slot, Trace, blended, merged
 from triton_mutlint.kernel_source.values import NOTHING, made
 
@@ -141,21 +142,24 @@ def _asm_effects(code: object, constraints: object, operands: int) -> tuple[froz
 
 
 def _filled(call: Call) -> Trace:
-    marks.shape(call.get(0, "shape"), call.line)
+    _sized(call)
     kind = call.get(2 if call.name == "full" else 1, "dtype").made
     use_dtype(kind, call.line)
     return Trace(dtype=kind.dtype)
 
 
 def _arange(call: Call) -> Trace:
-    for value in (*call.args, *call.named.values()):
-        marks.shape(value, call.line)
+    _sized(call)
     return INT
 
 
+def _sized(call: Call) -> None:
+    for value in dimensions(call.name, call.args, call.named):
+        marks.shape(value, call.line)
+
+
 def _reshape(call: Call) -> Trace:
-    for part in call.args[1:]:
-        marks.shape(part, call.line)
+    _sized(call)
     return call.get(0, "input").made
 
 
@@ -235,7 +239,7 @@ _ONE_BY_ONE: dict[str, Callable[[Call], Trace]] = {
 _TOGETHER: tuple[tuple[Callable[[Call], Trace], str], ...] = (
     (atomic_call, ("atomic_add atomic_max atomic_min atomic_xchg atomic_cas atomic_and atomic_or atomic_xor "
                    "atomic_load atomic_poll")),
-    (_reshape, "reshape view broadcast_to expand_dims"),
+    (_reshape, " ".join(RESHAPES)),
     (_random, "rand randn randint rand4x randint4x randn4x philox"),
     (_same, ("trans permute ravel flip sort cumsum cumprod multiple_of max_contiguous max_constancy squeeze unsqueeze "
              "zeros_like full_like abs assume to_tensor item topk bitonic_merge softmax advance constexpr T value "

@@ -92,6 +92,8 @@ class Learning(Observer):
                 note(own.base if other.is_whole else (), "integer", line)
         if isinstance(op, ast.Pow | ast.LShift):
             note(right.made.takes_part, "exponent", line)
+        if isinstance(op, ast.FloorDiv) and left.made.takes_part and all(s.constexpr for s in left.made.takes_part):
+            note(right.made.bare, "divides", line)
 
     @staticmethod
     def _bitwise(op: ast.operator, value: MayBe, other: Trace, line: int) -> None:

@@ -182,8 +182,8 @@ def moves(one: MayBe, other: MayBe, tests: Slots, line: int) -> None:
 
 def shape(value: MayBe, line: int) -> None:
     for part in made((value,)):
-        # A power of two that is shifted by some number is a dimension, and the number is none.
-        note((slot for slot in part.takes_part if not slot.exponent), "shape", line)
+        # A power of two that is shifted or divided by some number is a dimension, and the number is none.
+        note((s for s in part.takes_part if s in part.bare or not (s.exponent or s.divides)), "shape", line)
 
 
 def use_dtype(kind: Trace, line: int) -> None:
