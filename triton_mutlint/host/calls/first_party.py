@@ -123,7 +123,8 @@ class Invoking(Statements):
             self.here = outer
             if not inner.captured:
                 for state in (self.state, *self.watch):  # the latter took in what the call's statements left
-                    state.forget(inner.scope)
+                    state.names.pop(inner.scope, None)
+                    state.parts.pop(inner.scope, None)
 
     def run(self, inner: Activation) -> Value:
         """Interpret the body of `self.here` until its recursive calls add nothing; the state becomes that after it."""

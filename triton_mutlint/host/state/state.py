@@ -137,11 +137,6 @@ class State:
         if self.bound is not None and scope[0] in ("module", "class"):
             self.bound.append((scope, name, value))
 
-    def forget(self, scope: ScopeId) -> None:
-        """Drop the names of a call that has ended."""
-        self.names.pop(scope, None)
-        self.parts.pop(scope, None)
-
     # ------------------------------------------------------------------ containers
 
     def cell(self, cell: CellId) -> Cell | None:
