@@ -227,3 +227,16 @@ def test_an_overload_that_torch_does_not_have(tmp_path: Path) -> None:
     assert message.endswith("has no `aten::copysign`: what is registered for it is never called")
     names = {op.name.removeprefix("aten::"): op.declaration.names for op in ops}
     assert names == {"copysign": None, "copysign.Tensor": (), "neg": (), "of_another_library": None}
+
+
+def test_a_name_that_is_one_of_very_many_or_another_is_not_taken_for_the_other(tmp_path: Path) -> None:
+    """Of many names none is remembered: that must not look as if there were no more than the other."""
+    rows = ", ".join(f'("n{i}", f)' for i in range(40))
+    ops = register(tmp_path, written(f"""
+        rows = [{rows}]
+        name = rows[cond()][0]
+        if cond():
+            name = "mine"
+        lib.impl(name, g, "CUDA")
+    """))
+    assert [op.name for op in ops] == ["<aten::{name}>"]

@@ -95,7 +95,9 @@ def join(*values: Value) -> Value:
 
 
 def _texts(values: list[Value]) -> frozenset[Written]:
-    found: frozenset[Written] = frozenset().union(*(told(v) for v in values if v.texts or v.constant is not None))
+    if any(v.kind & Sort.PLAIN and v.constant is None and not v.texts for v in values):
+        return frozenset()  # one of them may be any string
+    found: frozenset[Written] = frozenset().union(*map(told, values))
     return found if len(found) <= MAX_TEXTS else frozenset()
 
 
