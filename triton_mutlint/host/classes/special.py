@@ -68,6 +68,9 @@ class Special(Classes):
         told = (replace(value, things=frozenset(t for t in value.things if isinstance(t, ClassValue)))
                 for value in (*values, *beside))
         others = picked(join(UNSEEN, *told, *(one for one, _ in found)))
+        for one, owner in found:
+            if self.is_open(owner):  # what it inherits is not known
+                self.not_known(one, Arguments((others,)), node)
         methods = {(one, member): None for one, owner in found for member in self._implicit(owner)}
         if methods:
             self._may_run(methods, join(others, self.make(node, Cell(rest=others), "given")), node)
