@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 from triton_mutlint.host.calls.first_party import Invoking
+from triton_mutlint.host.classes.outside import Inherited
 from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.groups import Arguments, Cell, bind, parameters, sequence
@@ -46,7 +47,8 @@ class Calling(Invoking):
         called = self.class_member(made_by, "__call__") if made_by is not None else None
         if called is not None:
             return self.call(self.bound(thing(owner), called, node), arguments, node)
-        return self.made(owner, arguments, node)
+        made, strange = self.made(owner, arguments, node), self.strange(thing(owner))
+        return made if strange == Value() else join(made, self.not_known(join(made, strange), arguments, node))
 
     def made(self, owner: ClassValue, arguments: Arguments, node: ast.AST) -> Value:
         """What `type.__call__` gives."""
@@ -56,12 +58,12 @@ class Calling(Invoking):
             made = join(made, self.call(new, arguments.before(thing(owner)), node))
         if init is not None:
             self.call(self._bind_all(made, init), arguments, node)
-        elif new is None:
+        elif new is None and self.inherited(owner, ("__init__",)) is not Inherited.CALLS:
             self._fields_of(made, owner, arguments, node)
-        takes_more = owner.node.keywords and self.metaclass(owner) is None  # or `__init_subclass__` does
-        if takes_more or ((init is None or new is None) and self.is_open(owner)):
-            return join(made, self.not_known(join(made, thing(owner)), arguments, node))
-        return made
+        if init is None:
+            self.outside(made, owner, ["__init__"], arguments, node)
+        rest = self.outside(made, owner, ["__new__"], arguments, node) if new is None else None
+        return made if rest is None else join(made, rest)
 
     def _fields_of(self, made: Value, owner: ClassValue, arguments: Arguments, node: ast.AST) -> None:
         """What a dataclass or a NamedTuple does with its arguments."""
@@ -114,8 +116,12 @@ class Calling(Invoking):
                     return True
         return False
 
-    def super_of(self) -> Value:
-        """`super()` in a method: the first parameter, as an object of the next class."""
+    def super_of(self, given: Sequence[Value]) -> Value:
+        """`super()` in a method: the first parameter, as an object of the next class; or what is given, as that."""
+        if len(given) == 2:
+            first, owner = given
+            found = [thing(Super(owner, one)) for one in first.things if isinstance(one, ClassValue)]
+            return join(*found) if found else owner if owner.roots else thing(Attribute(owner, "<super>"))
         names = parameters(self.here.node.args)[0] if self.here.node is not None else []
         if self.here.owner is None or not names:
             return UNSEEN
@@ -139,7 +145,7 @@ class Calling(Invoking):
 
     def _call(self, node: ast.Call) -> Value:
         if isinstance(node.func, ast.Name) and node.func.id == "super":
-            return self.super_of()
+            return self.super_of([*map(self.evaluate, node.args)])
         callee = self.evaluate(node.func)
         return self.call(callee, self._arguments(node), node)
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from triton_mutlint.host.classes.names import NameLookup
+from triton_mutlint.host.classes.outside import Inherited, inherited, is_strange, written_out
 from triton_mutlint.host.modules.module import External
-from triton_mutlint.host.modules.modules import in_python
 from triton_mutlint.host.state.state import State, body_scope, state_scope
 from triton_mutlint.host.values.groups import Arguments, Cell
 from triton_mutlint.host.values.values import (
@@ -109,6 +108,10 @@ class Classes(NameLookup):
         declared = [s for c in reversed(self.order(owner)) for s in c.node.body if isinstance(s, ast.AnnAssign)]
         return list(dict.fromkeys(s.target.id for s in declared if isinstance(s.target, ast.Name)))
 
+    def names_in(self, owner: ClassValue) -> list[str]:
+        """The names of its members, its own first."""
+        return list(dict.fromkeys(name for one in self.order(owner) for name in self.members(one)))
+
     def after(self, owner: Value, of: ClassValue) -> list[ClassValue]:
         """The classes that `super()` looks in, in a method of `of` on `owner`."""
         own = [content.owner for content in self.state.contents(owner) if content.owner is not None]
@@ -126,13 +129,11 @@ class Classes(NameLookup):
 
     def metaclass(self, owner: ClassValue) -> ClassValue | None:
         """Its class, if that is of the project."""
-        for one in self.order(owner):
-            for keyword in one.node.keywords:
-                value = self.evaluate_in(keyword.value, State(), self.top(one.module))
-                found = [t for t in value.things if isinstance(t, ClassValue)]
-                if keyword.arg == "metaclass" and found:
-                    return found[0]
-        return None
+        return next((t for t in self._made_by(owner).things if isinstance(t, ClassValue)), None)
+
+    def _made_by(self, owner: ClassValue) -> Value:
+        """What it and its bases name as their class."""
+        return join(Value(), *(self._heading(one)[-1] for one in self.order(owner)))
 
     def item_of_class(self, owner: ClassValue, index: Value, node: ast.AST) -> Value | None:
         """`Class[index]`, where the class makes more of it than an alias, or it is the member of an enumeration."""
@@ -165,26 +166,33 @@ class Classes(NameLookup):
 
     def bases(self, owner: ClassValue) -> list[ClassValue]:
         """Its first-party bases."""
-        things = [written_out(item) for value in self._bases(owner) for item in value.things]
+        things = [written_out(item) for value in self._heading(owner)[:-1] for item in value.things]
         return [made for made in things if isinstance(made, ClassValue) and made != owner]
 
-    def is_open(self, owner: ClassValue) -> bool:
-        """Whether a base is not known, so that what it defines is not known either."""
-        return any(value.cells or value.roots or not value.things or not all(map(_is_known_base, value.things))
-                   for one in self.order(owner) for value in self._bases(one))
+    def inherited(self, owner: ClassValue, names: Collection[str]) -> Inherited:
+        """What one of the methods may do, of those that it has from bases that are not of the project."""
+        return inherited([base for one in self.order(owner) for base in self._heading(one)[:-1]], names)
 
-    def _bases(self, owner: ClassValue) -> Sequence[Value]:
+    def strange(self, value: Value) -> Value:
+        """What is of a package that is not there, or a class that such a one may have made."""
+        return Value(things=frozenset(item for item in value.things if is_strange(item) or (
+            isinstance(item, ClassValue) and (any(map(is_strange, self._made_by(item).things))
+                                              or self.inherited(item, ()) is Inherited.ANYTHING))))
+
+    def _heading(self, owner: ClassValue) -> Sequence[Value]:
+        """What stands as its bases, and last as its class."""
         known = self.world.shared.bases
         if id(owner.node) not in known:  # at the top level of a file
             with self.at(State(), self.top(owner.module)):
-                known[id(owner.node)] = self.evaluated_bases(owner.node)
+                known[id(owner.node)] = self.heading(owner.node)
         return known[id(owner.node)]
 
-    def evaluated_bases(self, node: ast.ClassDef) -> Sequence[Value]:
-        """What stands as bases of a class, evaluated here."""
+    def heading(self, node: ast.ClassDef) -> Sequence[Value]:
+        """The same, evaluated here."""
         inner = [base.value if isinstance(base, ast.Subscript | ast.Starred) else base for base in node.bases]
-        return [self.state.elements(self.evaluate(one)) if isinstance(base, ast.Starred) else self.evaluate(one)
-                for base, one in zip(node.bases, inner, strict=True)]
+        made_by = [self.evaluate(keyword.value) for keyword in node.keywords if keyword.arg == "metaclass"]
+        return [*(self.state.elements(self.evaluate(one)) if isinstance(base, ast.Starred) else self.evaluate(one)
+                  for base, one in zip(node.bases, inner, strict=True)), join(Value(), *made_by)]
 
     # ------------------------------------------------------------------ members as they are given
 
@@ -235,23 +243,6 @@ class Classes(NameLookup):
         return bool(setters) or handled
 
 
-_KNOWN = sys.stdlib_module_names | {"builtins", "numpy", "torch", "triton", "typing_extensions"}
-
-
-def _is_known_base(item: Thing) -> bool:
-    made = written_out(item)
-    return isinstance(made, ClassValue) or (isinstance(made, External) and made.name.partition(".")[0] in _KNOWN)
-
-
-def written_out(item: Thing) -> Thing:
-    """A class or function of the library that is followed as code of the project is; anything else is itself."""
-    found = in_python(item.name) if isinstance(item, External) else None
-    if found is None:
-        return item
-    module, node = found
-    return ClassValue(module, node) if isinstance(node, ast.ClassDef) else FunctionValue(module, node)
-
-
 def _merged(orders: list[list[ClassValue]]) -> list[ClassValue]:
     """One order that agrees with all of `orders`, as Python makes it for several bases."""
     found: list[ClassValue] = []
@@ -274,6 +265,11 @@ def role_of(item: Thing) -> tuple[str, Value]:
         first = item.positional[0] if item.positional else dict(item.keywords).get("fget", UNSEEN)
         return (made.rpartition(".")[2], first) if made else ("", thing(item))
     return "", thing(item)
+
+
+def is_property(member: Value) -> bool:
+    """Whether reading it runs a function."""
+    return any(role_of(item)[0] in ("property", "cached_property") for item in member.things)
 
 
 def accessor(item: Thing, wanted: str) -> Value | None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from triton_mutlint.host.modules.module import Definition, External, HostModule, Resolved
 from triton_mutlint.host.state.core import Activation, Core
 from triton_mutlint.host.state.state import state_scope
-from triton_mutlint.host.values.groups import Arguments
+from triton_mutlint.host.values.groups import Arguments, annotations_of
 from triton_mutlint.host.values.values import (
     UNSEEN,
     Attribute,
@@ -240,6 +240,9 @@ class NameLookup(Core):
             return thing(KernelValue(module, node))
         self.here.captured = True
         made = FunctionValue(module, node, self.closure, defaults=self.defaults_of(node.args))
+        if self.here.name != "<module>" and not module.has_later_annotations:
+            for annotation in annotations_of(node):
+                self.evaluate(annotation)
         return self.as_decorated(node.decorator_list, thing(made))
 
     def as_decorated(self, decorators: Sequence[ast.expr], value: Value) -> Value:
@@ -260,6 +263,7 @@ class NameLookup(Core):
         if partial or maker.cells or any(
                 isinstance(t, (FunctionValue, ClassValue, Partial)) or is_tuner(t) for t in maker.things):
             return self.decorate(decorator, value)
+        self.special(join(maker, self.evaluate(decorator)), "__call__", (value,), decorator)
         return value
 
     def bind_import(self, node: ast.Import | ast.ImportFrom) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
-from triton_mutlint.host.classes.classes import Classes, accessor, role_of
+from triton_mutlint.host.classes.classes import Classes, accessor, is_property, role_of
+from triton_mutlint.host.classes.outside import Inherited
 from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import body_scope
-from triton_mutlint.host.values.groups import Arguments, Cell
+from triton_mutlint.host.values.groups import KEPT, Arguments, Cell
 from triton_mutlint.host.values.values import (
     UNSEEN,
     Attribute,
@@ -32,29 +33,58 @@ _BY_SYNTAX = frozenset({
     "__prepare__", "__init_subclass__", "__class_getitem__",
 })  # fmt: skip
 
+_ANY = ("__hash__", "__eq__", "__str__", "__repr__", "__format__", "__reduce_ex__")  # that any code of Python may call
+
 
 class Special(Classes):
     """Calls special methods."""
 
     def special(self, value: Value, names: str | Iterable[str], given: tuple[Value, ...],
                 node: ast.AST) -> Value | None:
-        """What special methods of first-party objects and classes among `value` give: the first that each has."""
+        """What special methods of objects and classes among `value` give that are not only Python's: the first of each.
+
+        What is of a class of which not all is known may do anything with what it is given.
+        """
+        names = (names,) if isinstance(names, str) else tuple(names)
         found: list[Value] = []
         for one, owner in self.owned(value):
-            for name in (names,) if isinstance(names, str) else names:
-                member = self.class_member(owner, name)
-                if member is not None:
-                    found.append(self.call(self.bound(one, member, node), Arguments(given), node))
-                    break
-            else:
-                if self.is_open(owner):
-                    found.append(self.not_known(one, Arguments(given), node))
+            name = next((name for name in names if self.class_member(owner, name) is not None), None)
+            member = self.class_member(owner, name) if name is not None else None
+            if member is not None:
+                found.append(self.call(self.bound(one, member, node), Arguments(given), node))
+            first = names[: names.index(name)] if name is not None else names
+            found.extend(filter(None, [self.outside(one, owner, first, Arguments(given), node)]))
+        strange = self.strange(value)
+        if strange != Value():
+            found.append(self.not_known(strange, Arguments(given), node))
         return join(*found) if found else None
+
+    def outside(self, one: Value, owner: ClassValue, names: Collection[str], arguments: Arguments,
+                node: ast.AST) -> Value | None:
+        """What the first of these methods gives that an object has from a class outside the project, if it may."""
+        may = self.inherited(owner, names) if names else Inherited.NOTHING
+        if may is Inherited.CALLS:
+            return self._in_library(one, owner, arguments, node)
+        return self.not_known(one, arguments, node) if may is Inherited.ANYTHING else None
+
+    def _in_library(self, one: Value, owner: ClassValue, arguments: Arguments, node: ast.AST) -> Value:
+        """A method that Python's library wrote in Python may call any of the class, and keep what it is given."""
+        given = [value for value in arguments if value.cells or value.roots or value.things]
+        if given:
+            inside = self.make(node, Cell(rest=join(*given), kind="given"), "kept")
+            self.state.change(one, KEPT, join(self.state.element(one, KEPT), inside, *given))
+        every = picked(join(UNSEEN, self.state.elements(one), *given))
+        if any(self.state.reach([one, *given])):
+            members = filter(None, (self.class_member(owner, name) for name in self.names_in(owner)))
+            methods = {(one, member): None for member in members if self.is_called(member)}
+            self._may_run(methods, join(every, self.make(node, Cell(rest=every), "given")), node)
+        return every
 
     def handed(self, given: Iterable[Value], node: ast.AST, beside: Iterable[Value] = (), deep: bool = False) -> None:
         """Python's own code is given values, of which it may call any special method, any number of times.
 
-        What it passes are any of them and of `beside`. They are those in containers, too, and with `deep` in objects.
+        What it passes are any of them and of `beside`. They are those in containers, too. With `deep` it looks into
+        objects: at what these hold, and at their properties.
         """
         values = [value for value in given if value.cells or any(map(_is_looked_into, value.things))]
         if not values:
@@ -69,9 +99,8 @@ class Special(Classes):
                 for value in (*values, *beside))
         others = picked(join(UNSEEN, *told, *(one for one, _ in found)))
         for one, owner in found:
-            if self.is_open(owner):  # what it inherits is not known
-                self.not_known(one, Arguments((others,)), node)
-        methods = {(one, member): None for one, owner in found for member in self._implicit(owner)}
+            self.outside(one, owner, _ANY, Arguments((others,)), node)
+        methods = {(one, member): None for one, owner in found for member in self._implicit(owner, deep)}
         if methods:
             self._may_run(methods, join(others, self.make(node, Cell(rest=others), "given")), node)
 
@@ -85,7 +114,9 @@ class Special(Classes):
 
         def work(known: Mapping[tuple[Value, Value], None], given: Value) -> bool:
             for one, member in known:
-                self.call(self.bound(one, member, node), Arguments(star=given), node)
+                method = self.bound(one, member, node)
+                if not is_property(member):
+                    self.call(method, Arguments(star=given), node)
             return True
 
         try:
@@ -99,14 +130,17 @@ class Special(Classes):
         self.state = state
         self.effects.doubt(doubtful)
 
-    def _implicit(self, owner: ClassValue) -> list[Value]:
-        """The special methods of a class that Python's own code may call; of a mapping it asks the keys, too."""
+    def _implicit(self, owner: ClassValue, deep: bool) -> list[Value]:
+        """The special methods of a class that Python's own code may call; of a mapping it asks the keys, too.
+
+        With `deep` also what it runs that reads all attributes.
+        """
         if owner not in self.implicit:
-            names = dict.fromkeys(name for one in self.order(owner) for name in self.members(one))
-            self.implicit[owner] = [name for name in names if name == "keys" or (
+            self.implicit[owner] = [name for name in self.names_in(owner) if name == "keys" or (
                 name.startswith("__") and name.endswith("__") and name not in _BY_SYNTAX)]
-        found = (self.class_member(owner, name) for name in self.implicit[owner])
-        return [member for member in found if member is not None and self.is_called(member)]
+        read = [*filter(None, (self.class_member(owner, name) for name in self.names_in(owner)))] if deep else ()
+        found = filter(None, (self.class_member(owner, name) for name in self.implicit[owner]))
+        return [*filter(self.is_called, found), *filter(is_property, read)]
 
     def owned(self, value: Value) -> Iterator[tuple[Value, ClassValue]]:
         """The first-party objects and classes among `value`, one by one, each with its class."""
@@ -149,8 +183,8 @@ class Special(Classes):
     # ------------------------------------------------------------------ what the making of a class calls
 
     def hold_bases(self, made: ClassValue) -> None:
-        """Keep what stands as bases of a class that is made here; made again, it may have these, too."""
-        new, known = self.evaluated_bases(made.node), self.world.shared.bases.get(id(made.node))
+        """Keep what stands as bases and class of a class that is made here; made again, it may have these, too."""
+        new, known = self.heading(made.node), self.world.shared.bases.get(id(made.node))
         found = [join(*pair) for pair in zip(new, known or new, strict=True)]
         self.world.shared.bases[id(made.node)] = found
         self.orders.clear()
@@ -173,6 +207,10 @@ class Special(Classes):
                 given = {k.arg: self.evaluate(k.value) for k in node.keywords if k.arg not in (None, "metaclass")}
                 self.call(hook, Arguments((thing(made),), {str(name): value for name, value in given.items()}), node)
                 break
+        strange = self.strange(thing(made))
+        if strange != Value():
+            told = [self.evaluate(keyword.value) for keyword in node.keywords]
+            self.not_known(strange, Arguments((*members.values(), *told)), node)
         made_by = self.metaclass(made)
         if made_by is not None:
             for name in ("__prepare__", "__new__", "__init__"):

@@ -11,7 +11,7 @@ from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.state.state import state_scope
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.table import applied
-from triton_mutlint.host.values.groups import CONTAINER_METHODS, KEYS, Cell, sequence
+from triton_mutlint.host.values.groups import CONTAINER_METHODS, KEPT, KEYS, Cell, sequence
 from triton_mutlint.host.values.values import (
     ON_GRID,
     PLAIN,
@@ -65,7 +65,8 @@ class Elements(Iteration):
                 of_it = self.class_member(made_by, name) if made_by is not None else None
                 if of_it is not None:
                     return self.bound(thing(owner), of_it, node)
-                got = self.special(thing(owner), ("__getattribute__", "__getattr__"), (constant(name),), node)
+                asked = Value() if made_by is None else thing(owner)
+                got = self.special(asked, ("__getattribute__", "__getattr__"), (constant(name),), node)
                 return thing(Attribute(thing(owner), name)) if got is None else got
             if self.is_enum(owner) and self.is_enum_member(member):
                 return self.enum_member(owner, name, member)
@@ -75,7 +76,7 @@ class Elements(Iteration):
                 member = self._own_member(base, name)
                 if member is not None:
                     return self.bound(owner.owner, member, node)
-            is_plain_init = name == "__init__" and not self.is_open(owner.of)
+            is_plain_init = name == "__init__" and not self.inherited(owner.of, [name])
             return thing(Attribute(owner.owner, "<base init>" if is_plain_init else name))
         return attribute_of_any(owner, name)
 
@@ -100,11 +101,10 @@ class Elements(Iteration):
             return content.get("saved_tensors") or UNSEEN
         if content.kind not in ("object", "context") and name in CONTAINER_METHODS:
             return thing(Attribute(one, name))
-        if content.kind in ("object", "context") and content.rest == Value() and content.owner is not None:
+        rest = join(content.rest, content.get(KEPT) or Value())
+        if rest == Value() if content.owner is not None else content.kind in ("list", "tuple", "dict"):
             return thing(Attribute(one, name))
-        if content.kind in ("list", "tuple", "dict") and content.owner is None:
-            return thing(Attribute(one, name))
-        return join(content.rest, thing(Attribute(one, name)))
+        return join(rest, thing(Attribute(one, name)))
 
     def _is_property(self, member: Value) -> bool:
         """Whether it is a property, or an object that may be a descriptor."""
@@ -141,9 +141,9 @@ class Elements(Iteration):
                 found.append(self._keyed(item.owner, index))
             elif isinstance(item, (ClassValue, External)):
                 own = self.special(thing(item), "__getitem__", (index,), node)
-                if own is None and isinstance(item, ClassValue):
-                    own = self.item_of_class(item, index, node)
-                found.append(thing(item) if own is None else own)  # a generic alias
+                if isinstance(item, ClassValue) and self.metaclass(item) is None:
+                    own = join(own or Value(), self.item_of_class(item, index, node) or thing(item))
+                found.append(own or thing(item))  # a generic alias
             else:
                 found.append(thing(attribute_of(item, "__getitem__")))
         if owner.cells:
@@ -260,6 +260,7 @@ class Elements(Iteration):
         if owner.cells:
             self.put_element(owner, target.slice, index, value, target)
         else:
+            self.special(owner, "__setitem__", (index, value), target)
             self.handed([index, value], target)
         self.effects.write(owner, self.effect(text, target))
         if value.carried and not owner.cells:  # addresses put into a table

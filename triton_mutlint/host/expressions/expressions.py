@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from triton_mutlint.host.expressions.operators import Operators, question
+from triton_mutlint.host.state.core import Take
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.groups import Cell, defaults, sequence
 from triton_mutlint.host.values.values import (
@@ -54,7 +55,10 @@ class Evaluating(Operators):
         return thing(FunctionValue(self.here.module, node, self.closure, defaults=given))
 
     def _await(self, node: ast.Await) -> Value:
-        return self.evaluate(node.value)
+        """What `__await__` gives is run as `yield from` runs it."""
+        value = self.evaluate(node.value)
+        got = self.special(value, "__await__", (), node)
+        return value if got is None else self._delegated(got, node, lambda _: True)
 
     def _starred(self, node: ast.Starred) -> Value:
         return self.iterate(self.evaluate(node.value), node)
@@ -64,13 +68,16 @@ class Evaluating(Operators):
         return self.here.sent
 
     def _yieldfrom(self, node: ast.YieldFrom) -> Value:
-        source = self.evaluate(node.value)
+        return self._delegated(self.evaluate(node.value), node, self._hand_over)
+
+    def _delegated(self, source: Value, node: ast.AST, take: Take) -> Value:
+        """Run what gives values to its end; what it returns."""
         sources = {item for content in self.state.contents(source) for item in content.source.things}
         if len(sources) == 1 == len(source.cells) and isinstance(one := sources.pop(), Resumed):
-            returned = self.resume(one, node, self._hand_over)
+            returned = self.resume(one, node, take)
             self.here.stopped |= returned is None
             return returned or NONE
-        if not self.loop_over(source, node, self._hand_over):
+        if not self.loop_over(source, node, take):
             self.here.stopped = True
         return UNSEEN
 

@@ -7,7 +7,7 @@ import builtins
 from collections.abc import Callable
 from dataclasses import replace
 
-from triton_mutlint.host.classes.classes import written_out
+from triton_mutlint.host.classes.outside import written_out
 from triton_mutlint.host.expressions.loops import MOST
 from triton_mutlint.host.library.containers import Containers
 from triton_mutlint.host.modules.module import External

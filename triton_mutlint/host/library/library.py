@@ -54,6 +54,7 @@ _PLAIN_MODULES = ("math.", "os.", "warnings.", "time.", "logging.", "re.", "stri
 # Those that neither call nor change what they are given, and those that call it and make something new.
 _LOOKS = ("inspect.", "typing.", "types.", "abc.", "dataclasses.", "copy.", "enum.", "numbers.")
 _MAKES = ("itertools.", "functools.")
+_PLACEHOLDER = External("functools.Placeholder")  # what the next call gives takes its place
 # Decorators that leave a function what it is.
 _SAME = frozenset({
     "functools.lru_cache", "functools.cache", "functools.wraps", "functools.update_wrapper",
@@ -162,7 +163,7 @@ class Interpreter(Builtins, Launching):
             return self.make(node, Cell(owner=classes[0], kind="object"), "new")
         if owner.cells:
             return self._of_objects(owner, name, arguments, node)
-        self.handed(arguments, node)
+        self.handed(arguments, node, deep=name in ("format", "format_map"))
         if name in _HARMLESS or (is_plain(owner) and not owner.roots):
             told = owner.constant is not None and isinstance(owner.constant[1], str) and name in _OF_TEXTS
             made = self.on_constants(getattr(str, name), arguments.before(owner), node) if told else None
@@ -202,7 +203,10 @@ class Interpreter(Builtins, Launching):
             if any(members):
                 bound = join(*(self._bind_all(owner, m) for m in members if m is not None))
                 return self.call(bound, arguments, node)
-        return self.not_known(owner, arguments, node)
+        got = [self.outside(Value(cells=frozenset([cell])), content.owner, [name], arguments, node)
+               for cell in sorted(owner.cells, key=repr) if (content := self.state.cell(cell)) and content.owner]
+        found = [one for one in got if one is not None]
+        return join(*found) if found and len(found) == len(owner.cells) else self.not_known(owner, arguments, node)
 
     def standard(self, name: str, arguments: Arguments, node: ast.AST) -> Value:
         special: Callable[..., Value] | None = getattr(self, f"_f_{name.replace('.', '_')}", None)
@@ -252,7 +256,10 @@ class Interpreter(Builtins, Launching):
             rest = join(*(v for v in arguments if v is not function), UNSEEN)
             return join(thing(Partial(function, tuple([rest] * len(arguments.positional[1:])), ())), rest)
         first, *others = arguments.positional
-        return thing(Partial(first, tuple(others), tuple(sorted(arguments.named.items()))))
+        named = tuple(sorted(arguments.named.items()))
+        if any(_PLACEHOLDER in value.things for value in others):
+            return thing(Partial(first, (), named, picked(join(*others))))
+        return thing(Partial(first, tuple(others), named))
 
     def _f_enum_auto(self, arguments: Arguments, node: ast.AST) -> Value:
         return thing(External("enum.auto()"))

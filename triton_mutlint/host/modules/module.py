@@ -83,6 +83,12 @@ class HostModule:
         return frozenset(store.name for store in self.stores if not store.owner and store.name)
 
     @cached_property
+    def has_later_annotations(self) -> bool:
+        """Whether annotations are texts."""
+        return any(isinstance(node, ast.ImportFrom) and node.module == "__future__"
+                   and any(alias.name == "annotations" for alias in node.names) for node in self.tree.body)
+
+    @cached_property
     def stores(self) -> tuple[Rebinding, ...]:
         """What gives top-level names of this file, or of others, a new value."""
         return tuple(stores(self.tree))

@@ -72,7 +72,7 @@ class Shared:
 
     globals: dict[int, Value] = field(default_factory=dict)
     members: dict[int, Mapping[str, Value]] = field(default_factory=dict)  # of classes
-    bases: dict[int, Sequence[Value]] = field(default_factory=dict)  # of classes, as evaluated
+    bases: dict[int, Sequence[Value]] = field(default_factory=dict)  # of classes, and last their class
     evaluating: set[int] = field(default_factory=set)
     results: dict[object, tuple[Value, Effects]] = field(default_factory=dict)
     scopes: dict[ScopeId, ScopeId | None] = field(default_factory=dict)

@@ -85,6 +85,8 @@ class Statements(Exits):
         return self.state
 
     def _s_annassign(self, node: ast.AnnAssign) -> State:
+        if self.here.is_class and not self.here.module.has_later_annotations:
+            self.evaluate(node.annotation)
         if node.value is not None:
             self.assign(node.target, self.evaluate(node.value))
         return self.state

@@ -13,6 +13,7 @@ from triton_mutlint.host.values.values import NO_VALUE, NOTHING, ClassValue, Sor
 from triton_mutlint.types import EMPTY
 
 KEYS = "<keys>"  # a dict's field for keys that are no constants: they may be arguments
+KEPT = "<kept>"  # an object's field for what a base that is not of the project was given
 _FIXED = (tuple, frozenset, MappingProxyType)
 FIXED_METHODS = frozenset[str]().union(*map(dir, _FIXED))  # a method that these have changes nothing
 CONTAINER_METHODS = frozenset({"_replace", "_asdict"}).union(
@@ -191,6 +192,13 @@ def bind(names: Sequence[str], keyword_only: Sequence[str], arguments: Arguments
 def parameters(node: ast.arguments) -> tuple[list[str], list[str]]:
     """The names that take positional arguments, and those by name only."""
     return [a.arg for a in (*node.posonlyargs, *node.args)], [a.arg for a in node.kwonlyargs]
+
+
+def annotations_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.expr]:
+    """What a `def` evaluates as the types of its parameters and its result."""
+    takes = node.args
+    named = filter(None, (*takes.posonlyargs, *takes.args, *takes.kwonlyargs, takes.vararg, takes.kwarg))
+    yield from filter(None, (*(one.annotation for one in named), node.returns))
 
 
 def defaults(node: ast.arguments) -> dict[str, ast.expr]:
