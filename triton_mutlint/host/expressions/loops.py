@@ -192,14 +192,21 @@ class Loops(Special):
         return self.repeated(step)
 
     def _run_zip(self, zipped: Partial, node: ast.AST, take: Take) -> bool:
-        """Rows of what is not known element by element, or runs code: of each iterable, any element."""
-        def step() -> bool:
-            row = [picked(self.iterate(value, node)) for value in zipped.positional]
-            rest = Value() if zipped.star is None else picked(self.iterate(self.iterate(zipped.star, node), node))
-            size = len(row) if zipped.star is None else None
+        """The first of several iterables that runs code sets the pace; of the others, it may be any element."""
+        given = [*zipped.positional, *([zipped.star] if zipped.star is not None else [])]
+        if zipped.star is not None:
+            given[-1] = self.iterate(zipped.star, node)
+        pace = next((i for i, value in enumerate(given) if self.runs_code(value)), None)
+        size = len(given) if zipped.star is None else None
+
+        def step(paced: Value) -> bool:
+            row = [paced if i == pace else self.iterate(value, node) for i, value in enumerate(given)]
+            row = [picked(one) if self.runs_code(value) and i != pace else one
+                   for i, (one, value) in enumerate(zip(row, given, strict=True))]
+            rest = Value() if size is not None else row[-1]
             return take(self.make(node, Cell(dict(enumerate(row)), rest, size, kind="tuple"), "row"))
 
-        return self.repeated(step)
+        return self.repeated(lambda: step(Value())) if pace is None else self.loop_over(given[pace], node, step)
 
     def iterate(self, value: Value, node: ast.AST) -> Value:
         """Any of what a loop over `value` gives."""

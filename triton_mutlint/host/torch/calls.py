@@ -15,6 +15,7 @@ from triton_mutlint.host.torch.schema import Schema
 from triton_mutlint.host.torch.table import Result, TorchEffect, applied
 from triton_mutlint.host.values.groups import Arguments, merged
 from triton_mutlint.host.values.values import (
+    NOTHING,
     UNSEEN,
     Attribute,
     FunctionValue,
@@ -181,6 +182,7 @@ class TorchCalls(Calling):
             value = given[position]
             if value is not None:
                 self._write(value if on else weakened(value), self.effect(what, node))
+                self._takes_addresses(value, given, node)
         for position in effect.metadata:
             value = given[position]
             if value is not None and position not in writes:
@@ -192,6 +194,12 @@ class TorchCalls(Calling):
             value = given[position]
             if value is not None:
                 self.effects.exposed.update(dict.fromkeys(value.roots))
+
+    def _takes_addresses(self, value: Value, given: Sequence[Value | None], node: ast.AST) -> None:
+        """`table.copy_(addresses)`: the tensor holds them from now on."""
+        carried = NOTHING.union(*(other.carried for other in given if other is not None))
+        if carried - value.carried and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            self.assign(node.func.value, replace(value, carried=value.carried | carried))
 
     def _write(self, value: Value, effect: object) -> None:
         elements = self.state.elements(value) if value.cells else Value()
