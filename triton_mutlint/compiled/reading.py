@@ -7,12 +7,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 from triton_mutlint.analysis import Places, analyze_module
 from triton_mutlint.analysis.static import may_simplify
 from triton_mutlint.analysis.verdict import AnalyzedVariant
 from triton_mutlint.compiled.model import STAGES, CompiledKernel
-from triton_mutlint.process.inputs import read
+from triton_mutlint.source.python_text import read_source
 from triton_mutlint.ttir.ir import Function, Module, ParseError
 from triton_mutlint.ttir.lexer import unescape
 from triton_mutlint.ttir.parser import parse
@@ -26,12 +27,12 @@ from triton_mutlint.types import (
     Location,
     PointerType,
     ScalarType,
+    SourceFile,
     Stage,
     StageError,
     Target,
     UsageError,
     parse_target,
-    split_lines,
 )
 
 _ARGUMENT = re.compile(r"%[\w.$-]+: [^%]*")
@@ -162,28 +163,17 @@ def place_of(function: Function) -> tuple[str, int]:
 
 def _definition(kernel: CompiledKernel, function: Function) -> ast.FunctionDef | None:
     """The `def` that the kernel was compiled from, if it can be had."""
-    if kernel.python:
-        return next(iter(_functions(kernel.python).values()), None)
     file, line = place_of(function)
-    return _functions(_source(file)).get(line) if line else None
+    try:
+        functions = (SourceFile(Path(file), file, kernel.python) if kernel.python else _source(file)).functions
+    except StageError:
+        return None
+    return next((node for (at, _), node in functions.items() if kernel.python or at == line), None)
 
 
 @lru_cache(maxsize=256)
-def _source(file: str) -> str:
-    try:
-        return read(file).decode("utf-8")
-    except (OSError, ValueError):
-        return ""
-
-
-@lru_cache(maxsize=256)
-def _functions(text: str) -> dict[int, ast.FunctionDef]:
-    """The functions of a source by the line of their `def`; none of one that is no Python."""
-    try:
-        tree = ast.parse("".join(split_lines(text)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}
-    return {node.lineno: node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+def _source(file: str) -> SourceFile:
+    return SourceFile(Path(file), file, read_source(Path(file), file))
 
 
 _TARGET = re.compile(r'ttg\.target = "([\w:]+)"')
