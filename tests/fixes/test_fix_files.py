@@ -125,7 +125,7 @@ def test_a_file_that_changed_meanwhile_is_left_alone(document: Document, tmp_pat
     assert (tmp_path / "k.py").read_bytes() == b"theirs\n"
 
 
-@pytest.mark.parametrize("failing", ["fsync", "fchmod"])
+@pytest.mark.parametrize("failing", ["fsync", "chmod"])
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(
     document: Document, failing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
