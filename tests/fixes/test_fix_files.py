@@ -129,7 +129,7 @@ def test_a_file_that_changed_meanwhile_is_left_alone(document: Document, tmp_pat
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(
     document: Document, failing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*arguments: object) -> None:
+    def fail(*arguments: object, **named: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, failing, fail)
