@@ -263,7 +263,8 @@ class NameLookup(Core):
         if partial or maker.cells or any(
                 isinstance(t, (FunctionValue, ClassValue, Partial)) or is_tuner(t) for t in maker.things):
             return self.decorate(decorator, value)
-        self.special(join(maker, self.evaluate(decorator)), "__call__", (value,), decorator)
+        called = maker if target is decorator else join(maker, self.evaluate(decorator))
+        self.special(called, "__call__", (value,), decorator)
         return value
 
     def bind_import(self, node: ast.Import | ast.ImportFrom) -> None:

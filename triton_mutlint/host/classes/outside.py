@@ -15,7 +15,7 @@ from triton_mutlint.host.modules.modules import in_python
 from triton_mutlint.host.values.values import ClassValue, FunctionValue, Thing, Value
 from triton_mutlint.source.finder import is_real
 
-_KNOWN = sys.stdlib_module_names | {"builtins", "numpy", "torch", "triton", "typing_extensions"}
+_KNOWN = sys.stdlib_module_names | {"numpy", "torch", "triton", "typing_extensions"}
 _PYTHON = (FunctionType, classmethod, staticmethod, property)
 
 
@@ -59,7 +59,7 @@ def _inherited(base: Thing, names: tuple[str, ...]) -> Inherited:
 def _in_library(name: str, methods: tuple[str, ...]) -> Inherited:
     """The same for a class by its name; those of torch and numpy call of a class what is followed elsewhere."""
     module, _, last = name.rpartition(".")
-    if name.partition(".")[0] not in sys.stdlib_module_names | {"builtins"}:
+    if name.partition(".")[0] not in sys.stdlib_module_names:
         return Inherited.NOTHING
     if module != "builtins" and not is_real(module):
         return Inherited.CALLS

@@ -48,12 +48,11 @@ class Special(Classes):
         names = (names,) if isinstance(names, str) else tuple(names)
         found: list[Value] = []
         for one, owner in self.owned(value):
-            name = next((name for name in names if self.class_member(owner, name) is not None), None)
-            member = self.class_member(owner, name) if name is not None else None
+            members = ((at, self.class_member(owner, name)) for at, name in enumerate(names))
+            first, member = next((pair for pair in members if pair[1] is not None), (len(names), None))
             if member is not None:
                 found.append(self.call(self.bound(one, member, node), Arguments(given), node))
-            first = names[: names.index(name)] if name is not None else names
-            found.extend(filter(None, [self.outside(one, owner, first, Arguments(given), node)]))
+            found.extend(filter(None, [self.outside(one, owner, names[:first], Arguments(given), node)]))
         strange = self.strange(value)
         if strange != Value():
             found.append(self.not_known(strange, Arguments(given), node))

@@ -61,7 +61,7 @@ class Alone:
 
 
 class Registering(TorchRegistering):
-    """One file: what its code registers, in the order of its statements, and that of those that it imports from."""
+    """Follows code, and notes what it registers as events, each at its place in the file."""
 
     def __init__(self, module: HostModule, modules: HostModules, registrars: Mapping[str, Registrar]) -> None:
         super().__init__(World(modules, Kernels(), {}))
