@@ -18,6 +18,7 @@ from triton_mutlint.source.slicing.stubs import MissingValueError, UndecidedErro
 from triton_mutlint.triton_names import hint_of
 from triton_mutlint.types import ArgType, ConstexprValue, Failure, Kernel, Location, Stage
 
+_ASSERTED = "static_assert failed"
 _SHOWN = 4  # parameters named in one piece of advice
 _OTHER_TRITON = re.compile(
     r"ha(s|ve) been removed"
@@ -26,6 +27,7 @@ _OTHER_TRITON = re.compile(
 )
 _UNDEFINED = re.compile(r"^NameError: (\w+) is not defined")
 _KNOWS_PYTHON = (3, 5)  # versions before read nothing of a function that makes kernels, have no aggregates, ...
+_LOST = ("give other arguments", "no argument changes that: the line depends", "make it a")  # hints that may be wrong
 _HINTS = (
     (_OTHER_TRITON, "analyse it with the Triton version that it is written for"),
     (re.compile(r"Cannot access global variable"),
@@ -109,8 +111,8 @@ def failure(error: BaseException, kernel: Kernel, printed: str, args: Mapping[st
     node, line = _kernel_node(error)
     kind = type(_raised(error)[0]).__name__
     vain = no_argument_helps(kernel, message, node, line, kind == "UnsupportedLanguageConstruct")
-    hint = other_arguments(kernel, message, line, args) if vain is None else vain
-    return Failure(Stage.LOWER, message, location, _cautious(hint), lacks="" if vain else "arguments", line=line or 0)
+    hint = _cautious(other_arguments(kernel, message, line, args) if vain is None else vain, message)
+    return Failure(Stage.LOWER, message, location, hint, lacks="" if vain else "arguments", line=line or 0)
 
 
 def _missing_value(kernel: str, errors: Iterable[BaseException], location: Location) -> Failure | None:
@@ -126,12 +128,12 @@ def _missing_value(kernel: str, errors: Iterable[BaseException], location: Locat
     return None
 
 
-def _cautious(hint: str) -> str:
-    """The hint, and where Triton is newer than any that was tested, or old, that this may be the cause."""
+def _cautious(hint: str, message: str) -> str:
+    """The hint, and where Triton is newer than any that was tested, or too old for such Python, that it may be why."""
     if newer := triton_api.newer_than_tested():
         return f"{hint}; or the cause may be that {newer}"
-    older = "; or analyse it with Triton 3.5 or newer, which compiles more of Python"
-    return hint + (older if triton_api.version() < _KNOWS_PYTHON else "")
+    is_old = triton_api.version() < _KNOWS_PYTHON and hint.startswith(_LOST) and not message.startswith(_ASSERTED)
+    return hint + ("; or analyse it with Triton 3.5 or newer, which compiles more of Python" if is_old else "")
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -162,7 +164,7 @@ def said(error: BaseException, printed: str) -> str:
     error = _raised(error)[0]
     own = str(getattr(error, "error_message", None) or "").strip()
     if type(error).__name__ == "CompileTimeAssertionFailure":  # the autotuner skips a config that raises it
-        own = f"static_assert failed: {own}" if own else "static_assert failed"
+        own = f"{_ASSERTED}: {own}" if own else _ASSERTED
     if not own:
         cause = next((e for e in list(_chain(error))[1:] if str(e)), None)
         own = str(cause or "").strip() if hasattr(error, "error_message") else str(error).strip()
