@@ -43,6 +43,7 @@ def test_four_times_the_lines_take_about_four_times_the_time() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_200_000_lines_take_below_15_seconds_and_a_gibibyte() -> None:
     done = subprocess.run([sys.executable, "-m", "benchmarks.scaling", "--module", "200000", "--json"],
                           cwd=ROOT, capture_output=True, text=True, check=True)

@@ -139,7 +139,7 @@ class World:
         return engine.run(Request(**asked))
 
 
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.fuzz) for seed in range(2, 12))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.fuzz) for seed in range(1, 12))])
 def test_a_warm_report_is_a_cold_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     world = World(tmp_path / "project", random.Random(seed), monkeypatch)
     for step in range(8):

@@ -15,8 +15,6 @@ from triton_mutlint.config.request import Request
 from triton_mutlint.rules import RULES
 from triton_mutlint.types import OpMutation, OpReport, Report, Severity
 
-pytestmark = pytest.mark.both
-
 TRUTH: dict[str, dict[str, Any]] = read_book(OPS / "ops.yaml")
 # Where the verdict is less than a person would say, and why; never a write that is missed.
 COARSER = {

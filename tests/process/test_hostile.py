@@ -101,7 +101,7 @@ def _endless(folder: Path) -> list[Path]:
     return [*folder.glob("hang_*"), *folder.glob("fill_*"), folder / "answer_endless.py"]
 
 
-@pytest.mark.parametrize("command", [["list"], ["init", "--stdout"]])
+@pytest.mark.parametrize("command", [pytest.param(["list"], marks=pytest.mark.long), ["init", "--stdout"]])
 def test_no_payload_succeeds_where_nothing_is_judged(folder: Path, command: list[str]) -> None:
     for path in [*_endless(folder), *folder.glob("op_*"), *folder.glob("write_*")]:
         path.unlink()

@@ -67,7 +67,7 @@ def lint(folder: Path, files: Mapping[str, str], jobs: str) -> Outcome:
         cwd=folder, capture_output=True, text=True, timeout=240, env={**os.environ, "PYTHONPATH": str(ROOT)}))
 
 
-@pytest.fixture(scope="module", params=["1", "2"])
+@pytest.fixture(scope="module", params=["2", pytest.param("1", marks=[pytest.mark.slow, pytest.mark.long])])
 def outcome(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     return lint(tmp_path_factory.mktemp("lost"), FILES, request.param)
 

@@ -209,7 +209,7 @@ def _compare(folder: Path, seed: int) -> tuple[int, int]:
 
 @pytest.mark.slow
 def test_reports_on_random_kernels_do_not_change(tmp_path: Path) -> None:
-    counts = [_compare(tmp_path, seed) for seed in (0, 15, 18, 47, *range(60, 66))]
+    counts = [_compare(tmp_path, seed) for seed in (0, 15, 18, 47)]
     assert sum(left_out for left_out, _ in counts) > 5
 
 
