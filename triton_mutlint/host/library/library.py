@@ -33,7 +33,6 @@ from triton_mutlint.host.values.values import (
     thing,
     weakened,
 )
-from triton_mutlint.source.finder import HEAVY
 
 # A view of a tensor, or a copy of it.
 _REARRANGE = ("einops.rearrange", "einops.repeat", "einops.reduce")
@@ -89,9 +88,7 @@ class Interpreter(Builtins, Launching):
             return replace(weakened(self.within(arguments.positional[0])), cells=frozenset(), kind=Sort.TENSOR)
         if top in sys.stdlib_module_names:
             return self.standard(name, arguments, node)
-        if top in HEAVY and not any(v.roots or v.cells for v in arguments):
-            return UNSEEN
-        return self.not_known(UNSEEN, arguments, node)
+        return self.not_known(thing(External(name)), arguments, node)
 
     def _drained(self, arguments: Arguments, node: ast.AST) -> Arguments:
         """What is not of the project runs a generator that it is given to its end."""
