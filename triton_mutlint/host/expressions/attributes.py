@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 
 from triton_mutlint.host.classes.classes import attribute_of_any, role_of
-from triton_mutlint.host.classes.outside import STRANGE, is_strange
+from triton_mutlint.host.classes.outside import is_strange
 from triton_mutlint.host.expressions.iteration import Iteration
 from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.state.state import state_scope
@@ -55,8 +55,6 @@ class Elements(Iteration):
         return join(*found)
 
     def _of_thing(self, owner: Thing, name: str, node: ast.AST) -> Value:
-        if isinstance(owner, External) and owner != STRANGE:
-            return thing(External(f"{owner.name}.{name}"))
         if isinstance(owner, HostModule):
             return self.member(owner, name)
         if isinstance(owner, ClassValue) and name != "__dict__":
