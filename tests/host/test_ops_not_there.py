@@ -51,6 +51,20 @@ def the_op(body: str, folder: Path) -> OpReport:
     "class Inner(Base): pass\nInner[x]",
     "class Inner(Base): pass\nInner.made(x)",
     "functools.partial(put, functools.Placeholder, y)(x)",
+    "absent.make() | x", "x * absent.make()", "absent.make()[x]", "absent.make().rows[x]", "x in absent.make()",
+    "absent.make().inner | x", "absent.make(1)(2) | x", "a, b = absent.pair()\nb | x", "for a in absent.all(): a | x",
+    "absent.make()[0] | x", "[absent.make()][0] | x", "isinstance(x, absent.Kind)",
+    "isinstance(x, (int, absent.make()))",
+    "issubclass(acc, x)", "sorted([x], key=absent.make())", "sorted([acc, x])", "x in [acc]", "[x] == [acc]",
+    "match x:\n    case absent.Kind(): pass", "match absent.make():\n    case torch.Tensor(shape=s): s | x",
+    "torch.add(acc, x)", "torch.add(absent.make(), x)", "x.add(acc)", "torch.cat([x, absent.make()])",
+    "class Inner:\n    acc = absent.make()\n    def __add__(self, other): return self.acc + other\nInner() + x",
+    "class Inner:\n    def __add__(self, other): return absent.make()\n(Inner() + 1) + x",
+    "class Inner(Base): pass\nInner().hold() | x",
+    "held = absent.make()\nheld += x", "absent.make().a.b.c | x", "held = acc\nwhile y: held = held.next\nheld | x",
+    "held = acc\nwhile y: held = held.next()\nheld | x",
+    "functools.reduce(lambda a, b: a + b, [x], acc)", "max(x, absent.make())",
+    "with absent.hold() as held: held | x", "getattr(absent.make(), 'a') | x",
 ])
 def test_what_is_handed_over_is_not_called_unwritten(body: str, tmp_path: Path) -> None:
     op = the_op(body, tmp_path)
@@ -59,7 +73,9 @@ def test_what_is_handed_over_is_not_called_unwritten(body: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("body", [
-    "x + 1 if acc else x", "@schedule(1)\ndef inner(t): return t + 1\ninner(x)", "y.to(absent.dtype)",
+    "x + 1 if acc else x", "torch.empty_like(x, dtype=absent.make())", "absent.log().info(x)", "absent.make().fill_(1)",
+    "y.to(device=absent.make().device)", "y[0] if absent.make() else x",
+    "@schedule(1)\ndef inner(t): return t + 1\ninner(x)", "y.to(absent.dtype)",
     "import enum\nclass Kind(enum.Enum):\n    A = 1\nx if Kind(acc) is Kind.A else y",
     "import abc\nclass Inner(abc.ABC):\n    def __init__(self, t): self.t = t\nInner(x).t + 1",
     "import typing\nT = typing.TypeVar('T')\nclass Inner(typing.Generic[T]):\n    t: T = 1\nInner().t + x",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.helpers.inference_by_hand import guesses
 from tests.helpers.kernels_by_hand import loaded
 from triton_mutlint.signature.infer import infer
@@ -27,13 +29,14 @@ def test_they_become_guesses() -> None:
     assert found["d"].is_partial
 
 
-def test_a_branch_gives_both_and_a_name_passed_twice_is_followed() -> None:
-    text = """
+@pytest.mark.parametrize("wrapper", ["wrap_triton", "torch.library.wrap_triton", "capture_triton"])
+def test_a_branch_gives_both_and_a_name_passed_twice_is_followed(wrapper: str) -> None:
+    text = f"""
 def go(x, flag):
     mode = 1
     if flag:
         mode = 2
-    wrap_triton(k)[(1,)](x, mode)
+    {wrapper}(k)[(1,)](x, mode)
 
 def k(p, MODE: tl.constexpr):
     if MODE == 1:

@@ -16,11 +16,13 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Generic, NoReturn, TypeVar
 
 from triton_mutlint.packing import pack, unpack
 from triton_mutlint.process import capture
 from triton_mutlint.process.inputs import Inputs, apart, spoil, take_in
+from triton_mutlint.process.watchdog import Limit, clock_of
 
 T = TypeVar("T")
 Item = TypeVar("Item")
@@ -56,13 +58,12 @@ class _Worker(Generic[T]):
     pid: int
     pipe: int  # where its answers are read
     printed: int  # the open file that it prints into
-    seconds: float  # until the next answer is due
-    deadline: float
+    limit: Limit  # for the next answer
     begun: bytes = b""  # of an answer
     last: Any = None  # item that it gave
 
     def expect(self, seconds: float) -> None:
-        self.seconds, self.deadline = seconds, time.monotonic() + seconds
+        self.limit = Limit.of(seconds, self.limit.clock)
 
     def answers(self) -> Iterator[list[Any]]:
         """What has arrived. Raises _LostError once nothing more will, or too much has."""
@@ -101,11 +102,12 @@ class Processes(Generic[T, Item]):
     """Runs `work(task)` for each of `tasks`, each in a process forked from this one, `jobs` of them at a time.
 
     `received` is given each item that `work` yields, which must be of the type `kind`, as it comes. After an item,
-    `seconds` of it may pass until the next one, after the beginning those of None; then the process is ended. A task
-    whose process dies, hangs or raises is lost: `lost` is told, and gives what to do in its place. Without `jobs`, and
-    where a process cannot be forked, all work is done in this one, and nothing is ended. A process first puts itself
-    into the bounds that `bound` sets (confined.py), which is told which open files it needs; `keep` are more of them.
-    `done` is told when all of a task has been done, and what was read for it.
+    a process may compute for `seconds` of it until the next one, after the beginning those of None; then it is ended,
+    and so it is when it hangs (watchdog.py). A task whose process dies, hangs or raises is lost: `lost` is told, and
+    gives what to do in its place. Without `jobs`, and where a process cannot be forked, all work is done in this one,
+    and nothing is ended. A process first puts itself into the bounds that `bound` sets (confined.py), which is told
+    which open files it needs; `keep` are more of them. `done` is told when all of a task has been done, and what was
+    read for it.
 
     `run` does it all. In a `with` block, the first task is begun, and `finish` does the rest; all processes are ended
     with the block.
@@ -152,7 +154,7 @@ class Processes(Generic[T, Item]):
                     self.received(task, item)
             self._end(task, noted)
         for worker in self._workers:
-            worker.expect(worker.seconds)
+            worker.expect(worker.limit.seconds)
         while self._pending or self._workers:
             self._begin()
             for worker in _ready(self._workers):
@@ -179,8 +181,8 @@ class Processes(Generic[T, Item]):
 
     def _has_ended(self, worker: _Worker[T]) -> bool:
         """Raises _LostError where the process is lost."""
-        if worker.deadline <= time.monotonic():
-            raise _LostError(Lost(f"still running after {worker.seconds:g} s", is_late=True))
+        if worker.limit.left <= 0:
+            raise _LostError(Lost(f"still running after {worker.limit.seconds:g} s", is_late=True))
         try:
             for word, answer in worker.answers():
                 if word == "done":
@@ -218,19 +220,17 @@ class Processes(Generic[T, Item]):
             finally:
                 os._exit(1)
         os.close(theirs)
-        seconds = self.seconds(None)
-        return _Worker(task, pid, ours, printed, seconds, time.monotonic() + seconds)
+        return _Worker(task, pid, ours, printed, Limit.of(self.seconds(None), partial(clock_of, pid)))
 
 
 def _ready(workers: list[_Worker[T]]) -> list[_Worker[T]]:
     """Workers that have answered, have died, or are over their time."""
-    left = max(0.0, min(w.deadline for w in workers) - time.monotonic())
+    left = max(0.0, min(w.limit.left for w in workers))
     poll = select.poll()
     for worker in workers:
         poll.register(worker.pipe, select.POLLIN)
     answered = {pipe for pipe, _ in poll.poll(left * 1000)}
-    now = time.monotonic()
-    return [w for w in workers if w.pipe in answered or w.deadline <= now]
+    return [w for w in workers if w.pipe in answered or w.limit.left <= 0]
 
 
 def _how_it_ended(status: int | None) -> str:

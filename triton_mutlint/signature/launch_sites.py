@@ -10,6 +10,7 @@ from typing import Any
 
 from triton_mutlint.kernel_source.evaluate import UNKNOWN, own, plain
 from triton_mutlint.kernel_source.evaluate import dotted as looked_up
+from triton_mutlint.source.torch_facts import WRAPPERS
 from triton_mutlint.source.walking import children
 from triton_mutlint.types import Kernel
 
@@ -85,7 +86,7 @@ def _launched_name(function: ast.expr) -> str:
 
 
 def _name_of(node: ast.expr) -> str:
-    if isinstance(node, ast.Call) and len(node.args) == 1 and "wrap_triton" in ast.unparse(node.func):
+    if isinstance(node, ast.Call) and len(node.args) == 1 and _name_of(node.func) in WRAPPERS:
         return _name_of(node.args[0])
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 

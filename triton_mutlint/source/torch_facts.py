@@ -20,6 +20,7 @@ _BITS = {
 # Names of dtypes for others.
 ALIASES = {"half": "float16", "float": "float32", "double": "float64", "short": "int16", "int": "int32",
            "long": "int64", "cfloat": "complex64", "cdouble": "complex128"}
+WRAPPERS = ("wrap_triton", "capture_triton")  # what makes a kernel one that torch traces; the older name last
 _FLOATS = {  # (max, smallest normal, eps): the formats' own definitions
     "float16": (65504.0, 2.0**-14, 2.0**-10),
     "bfloat16": (3.3895313892515355e38, 2.0**-126, 2.0**-7),

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from triton_mutlint.host.calls.first_party import Invoking
-from triton_mutlint.host.classes.outside import Inherited
+from triton_mutlint.host.classes.outside import STRANGE, Inherited
 from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.groups import Arguments, Cell, bind, parameters, sequence
@@ -250,7 +250,8 @@ class Calling(Invoking):
         reached = [owner, *arguments]
         self.effects.gap(gap, self.state, reached)
         same, maybe = self.state.reach(reached)
-        leaked = replace(UNSEEN, unsure=same | maybe)
+        given = UNSEEN if self.strange(owner) == Value() else thing(STRANGE)
+        leaked = replace(given, unsure=same | maybe)
         for value in reached:
             if value.cells:
                 self.escaped.append((gap, value))

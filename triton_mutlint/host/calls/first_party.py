@@ -114,7 +114,7 @@ class Invoking(Statements):
                 endless.add(function.node)  # the innermost one: wrappers around it may call others
             raise
         except TooLongError:
-            now = time.monotonic()
+            now = time.thread_time()
             if now - inner.started > (now - self.active[0].started) / 2 and len(endless) == known:
                 endless.add(function.node)
             raise

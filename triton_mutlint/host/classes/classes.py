@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from triton_mutlint.host.classes.names import NameLookup
-from triton_mutlint.host.classes.outside import Inherited, inherited, is_strange, written_out
+from triton_mutlint.host.classes.outside import STRANGE, Inherited, inherited, is_strange, written_out
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.state.state import State, body_scope, state_scope
 from triton_mutlint.host.values.groups import Arguments, Cell
@@ -290,6 +290,8 @@ def name_of(item: Thing) -> str:
 
 def attribute_of_any(item: Thing, name: str) -> Value:
     """An attribute of a function, a kernel or something of which less is known."""
+    if isinstance(item, External) and item != STRANGE:
+        return thing(External(f"{item.name}.{name}"))
     if isinstance(item, KernelValue) and name == "fn":
         return thing(item.below)
     known = name_of(item) if name == "__name__" else ""

@@ -12,7 +12,7 @@ from types import FunctionType
 
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.modules.modules import in_python
-from triton_mutlint.host.values.values import ClassValue, FunctionValue, Thing, Value
+from triton_mutlint.host.values.values import Attribute, ClassValue, FunctionValue, Thing, Value
 from triton_mutlint.source.finder import is_real
 
 _KNOWN = sys.stdlib_module_names | {"numpy", "torch", "triton", "typing_extensions"}
@@ -27,8 +27,13 @@ class Inherited(IntEnum):
     ANYTHING = 2
 
 
+STRANGE = External("<what a package gives that is not there>")
+
+
 def is_strange(item: Thing) -> bool:
-    """Whether it is of a package that is not there."""
+    """Whether it is of a package that is not there: a name in it, what a call of one gives, or an attribute of that."""
+    if isinstance(item, Attribute):
+        return any(map(is_strange, item.owner.things))
     return isinstance(item, External) and item.name.partition(".")[0] not in _KNOWN
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from triton_mutlint.host.classes.classes import Classes, accessor, is_property, role_of
-from triton_mutlint.host.classes.outside import Inherited
+from triton_mutlint.host.classes.outside import STRANGE, Inherited
 from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import body_scope
 from triton_mutlint.host.values.groups import KEPT, Arguments, Cell
@@ -64,7 +64,7 @@ class Special(Classes):
         may = self.inherited(owner, names) if names else Inherited.NOTHING
         if may is Inherited.CALLS:
             return self._in_library(one, owner, arguments, node)
-        return self.not_known(one, arguments, node) if may is Inherited.ANYTHING else None
+        return self.not_known(join(one, thing(STRANGE)), arguments, node) if may is Inherited.ANYTHING else None
 
     def _in_library(self, one: Value, owner: ClassValue, arguments: Arguments, node: ast.AST) -> Value:
         """A method that Python's library wrote in Python may call any of the class, and keep what it is given."""
@@ -85,13 +85,18 @@ class Special(Classes):
         What it passes are any of them and of `beside`. They are those in containers, too. With `deep` it looks into
         objects: at what these hold, and at their properties.
         """
-        values = [value for value in given if value.cells or any(map(_is_looked_into, value.things))]
+        given = [*given]
+        values = [value for value in given if value.cells or value.things]
         if not values:
             return
         for value in values:
             if any(map(self.is_generator, value.cells)):
                 self.iterate(value, node)
-        found = list(self._objects(values, deep))
+        reached = list(self._looked_into(values, deep))
+        strange = self.strange(Value(things=frozenset().union(*(value.things for value in reached))))
+        if strange != Value():
+            self.not_known(strange, Arguments((*given, *beside)), node)
+        found = [pair for value in reached for pair in self.owned(value)]
         if not found:
             return
         told = (replace(value, things=frozenset(t for t in value.things if isinstance(t, ClassValue)))
@@ -152,12 +157,12 @@ class Special(Classes):
             if made_by is not None:
                 yield thing(item), made_by
 
-    def _objects(self, values: Iterable[Value], deep: bool) -> Iterator[tuple[Value, ClassValue]]:
-        """The same of what `values` are and hold, where Python looks into it."""
+    def _looked_into(self, values: Iterable[Value], deep: bool) -> Iterator[Value]:
+        """What `values` are and hold, where Python looks into it."""
         seen, pending = set[CellId](), list(values)
         while pending:
             value = pending.pop()
-            yield from self.owned(value)
+            yield value
             for item in value.things:
                 if isinstance(item, Attribute) and _is_looked_into(item):
                     pending.extend((item.owner, self.state.elements(item.owner)))

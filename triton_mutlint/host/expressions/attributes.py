@@ -6,6 +6,7 @@ import ast
 from dataclasses import replace
 
 from triton_mutlint.host.classes.classes import attribute_of_any, role_of
+from triton_mutlint.host.classes.outside import is_strange
 from triton_mutlint.host.expressions.iteration import Iteration
 from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.state.state import state_scope
@@ -54,8 +55,6 @@ class Elements(Iteration):
         return join(*found)
 
     def _of_thing(self, owner: Thing, name: str, node: ast.AST) -> Value:
-        if isinstance(owner, External):
-            return thing(External(f"{owner.name}.{name}"))
         if isinstance(owner, HostModule):
             return self.member(owner, name)
         if isinstance(owner, ClassValue) and name != "__dict__":
@@ -139,7 +138,7 @@ class Elements(Iteration):
                 found.append(thing(attribute_of(item, ON_GRID)))
             elif isinstance(item, Attribute) and item.name == "__dict__":
                 found.append(self._keyed(item.owner, index))
-            elif isinstance(item, (ClassValue, External)):
+            elif isinstance(item, (ClassValue, External)) or is_strange(item):
                 own = self.special(thing(item), "__getitem__", (index,), node)
                 if isinstance(item, ClassValue) and self.metaclass(item) is None:
                     own = join(own or Value(), self.item_of_class(item, index, node) or thing(item))

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeGuard
 
+from triton_mutlint.host.classes.outside import STRANGE
 from triton_mutlint.host.classes.special import Special
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.state.core import Take, TooLargeError
@@ -229,6 +230,8 @@ class Loops(Special):
             found.append(UNSEEN)
         elif value.kind & ~Sort.NONE or (value.kind and not found):
             found.append(PLAIN)
+        if self.strange(value) != Value():
+            found.append(thing(STRANGE))
         return join(*found) if found else UNSEEN
 
     def gathered(self, value: Value, node: ast.AST, kind: str = "list") -> Value:

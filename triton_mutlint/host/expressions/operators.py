@@ -44,7 +44,6 @@ OPERATORS: dict[type, Callable[..., Any]] = {
 }  # fmt: skip
 _SWAPPED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "ne": "eq", "eq": "eq"}
 _ORDER = ("lt", "gt", "le", "ge")
-_DECLINED = External("builtins.NotImplemented")
 _AUTO = thing(External("enum.auto()"))  # another value for each member
 _DTYPE = re.compile(r"torch\.(?:bool|(?:u?int|b?float|complex)\d+\w*)")
 _GROW = (ast.Pow, ast.LShift)
@@ -201,7 +200,7 @@ class Operators(Elements):
         ours, theirs = self.special(left, names, (right,), node), None
         first = [owner for _, owner in self.owned(left)]
         derived = any(owner in self.order(other)[1:] for _, other in self.owned(right) for owner in first)
-        if ours is None or derived or ours.kind & Sort.OTHER or _DECLINED in ours.things or left.kind or left.roots:
+        if ours is None or derived or ours.kind & Sort.OTHER or ours.things or left.kind or left.roots:
             theirs = self.special(right, swapped, (left,), node)
         return None if ours is None and theirs is None else join(ours or Value(), theirs or Value())
 

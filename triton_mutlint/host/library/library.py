@@ -33,11 +33,10 @@ from triton_mutlint.host.values.values import (
     thing,
     weakened,
 )
-from triton_mutlint.source.finder import HEAVY
+from triton_mutlint.source.torch_facts import WRAPPERS
 
 # A view of a tensor, or a copy of it.
 _REARRANGE = ("einops.rearrange", "einops.repeat", "einops.reduce")
-_WRAPPERS = ("wrap_triton", "capture_triton")
 # Methods that do nothing to a tensor among their arguments, whatever they are called on.
 _HARMLESS = frozenset({
     "debug", "info", "warning", "warn", "error", "exception", "critical", "log", "warning_once", "info_once",
@@ -75,7 +74,7 @@ class Interpreter(Builtins, Launching):
             arguments = self._drained(arguments, node)
         if name in MADE:
             return thing(Partial(thing(External(name)), arguments.positional, tuple(sorted(arguments.named.items()))))
-        if last in _WRAPPERS and arguments.positional:
+        if last in WRAPPERS and arguments.positional:
             return self._wrapped(arguments.positional[0])
         if top == "torch":
             return self._in_python(name, arguments, node) or self.torch_function(name, arguments, node)
@@ -89,9 +88,7 @@ class Interpreter(Builtins, Launching):
             return replace(weakened(self.within(arguments.positional[0])), cells=frozenset(), kind=Sort.TENSOR)
         if top in sys.stdlib_module_names:
             return self.standard(name, arguments, node)
-        if top in HEAVY and not any(v.roots or v.cells for v in arguments):
-            return UNSEEN
-        return self.not_known(UNSEEN, arguments, node)
+        return self.not_known(thing(External(name)), arguments, node)
 
     def _drained(self, arguments: Arguments, node: ast.AST) -> Arguments:
         """What is not of the project runs a generator that it is given to its end."""

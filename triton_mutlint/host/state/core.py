@@ -136,7 +136,7 @@ class Activation:
     ended: State | None = None  # at its returns, for its recursive calls
     again: State | None = None  # at its recursive calls
     captured: bool = False  # a function was made in it, which may use its names later
-    started: float = field(default_factory=time.monotonic)
+    started: float = field(default_factory=time.thread_time)
 
 
 class Core:

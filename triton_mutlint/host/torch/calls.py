@@ -38,6 +38,8 @@ _TENSOR_ONLY = frozenset({
 
 # Methods of arrays that give another view of them, or only look.
 _ARRAYS = frozenset({"view", "reshape", "numpy", "item", "tolist", "size", "sum", "mean", "__getitem__"})
+# Parameters that take no tensor, nor what stands for one.
+_SETTINGS = frozenset({"dtype", "device", "layout", "memory_format", "out_dtype", "non_blocking", "pin_memory"})
 # With one of these, a class decides itself what torch's functions do to its objects.
 _OVERRIDES = ("__torch_function__", "__torch_dispatch__")
 
@@ -140,8 +142,9 @@ class TorchCalls(Calling):
 
     def apply(self, effect: TorchEffect, arguments: Arguments, node: ast.AST) -> Value:
         """Note what a torch function writes; the result shares storage as `effect` says."""
-        self.handed(arguments, node)
         given, spare = self._given(effect, arguments)
+        settings = [given[at] for at, name in enumerate(effect.parameters) if name in _SETTINGS]
+        self.handed([value for value in arguments if value not in settings], node)
         what = self.quoted(node)
         self._exposed(effect, given)
         if self._overridden(arguments):
