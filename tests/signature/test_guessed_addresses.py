@@ -14,8 +14,8 @@ from triton_mutlint.run.run import run
 from triton_mutlint.types import KernelReport, Stage
 
 FOLDER = FIXTURES / "guessed"
-NAMES = ("addresses.py", "choices.py", "objects.py", "passed.py")
-KERNEL = re.compile(r"# writes:(.*)\n(?:# not:(.*)\n)?@triton.jit\ndef (\w+)")
+NAMES = ("addresses.py", "choices.py", "objects.py", "passed.py", "texts.py")
+KERNEL = re.compile(r"# writes:(.*)\n(?:# not:(.*)\n)?@triton.jit.*\ndef (\w+)")
 CASES = {(name, m[3]): (frozenset(m[1].split()), frozenset((m[2] or "").split())) for name in NAMES
          for m in KERNEL.finditer((FOLDER / name).read_text(encoding="utf-8"))}  # fmt: skip
 

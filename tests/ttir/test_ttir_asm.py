@@ -120,6 +120,23 @@ NOT_UNDERSTOOD = [
 ]
 
 
+@pytest.mark.parametrize(("text", "expected"), [
+    ("ld.¤.gpu.global.b32 $0, [$1];", reading(reads={0})),
+    ("ld.global¤.b32 $0, [$1];", reading(reads={0})),
+    ("atom.global.¤.¤.cas.b32 $0, [$1], 0, 1;", reading(atomics={0})),
+    ("fence.acq_rel.¤; st.¤ [$1], 0; mov.b32 $0, 0;", reading(writes={0})),
+    ("¤.global.b32 $0, [$1];", None), ("ld¤ $0, [$1];", None), ("ld.global.b32 $0, [$1]; ¤", None),
+    ("ld.global.b32 $0, [$1]¤", None), ("ld.global¤", None), ("@¤ ld.b32 $0, [$1];", None), ("¤: nop;", None),
+    (".reg .b32 ¤; ld.b32 $0, [$1];", None), ("cp.async.bulk.¤.shared::cta.bulk_group [$1], [$2], 16;", None),
+    ("wmma.¤.sync.aligned.b32 [$1], {$2};", None), ("tensormap.¤.shared::cta [$1], 0;", None),
+    ("multimem.¤.global.b32 [$1], $2;", None), ("global_¤_dword $0, $1, off", None),
+])  # fmt: skip
+def test_a_part_that_is_not_known_is_a_word_behind_the_first(text: str,
+                                                             expected: tuple[frozenset[int], ...] | None) -> None:
+    readings = [read_asm(text, "=r,l,r", 2, backend) for backend in ("cuda", "hip")]
+    assert [effects(found) for found in readings if found.understood] == ([] if expected is None else [expected])
+
+
 @pytest.mark.parametrize(("text", "constraints", "operands", "reason"), NOT_UNDERSTOOD)
 def test_ptx_that_cannot_be_decided(text: str, constraints: str, operands: int, reason: str) -> None:
     found = read_asm(text, constraints, operands, "cuda")

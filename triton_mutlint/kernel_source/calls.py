@@ -37,11 +37,13 @@ from triton_mutlint.kernel_source.operations import (
     VENDORS,
     WHOLE,
     loaded,
+    mapped_elements,
     masked_off,
     may_act,
     of_asm,
     reads,
     stores,
+    unpacked,
     with_fields,
 )
 from triton_mutlint.kernel_source.outside import Outside
@@ -179,7 +181,7 @@ class Calls(Accesses):
             self.store(given.roots | function.everything())
             return replace(given, is_open=True, kinds=given.kinds if method else (SOME,))
         if method in COMBINING:
-            self.combined(method, (NOTHING, *args), named, given.roots)
+            self.combined(method, (NOTHING, *args), named, given)
         self.load(owner.everything() if reads(method) else frozenset())
         return loaded(owner, *args, *named.values()) if method == "load" else MayBe(given.roots)
 
@@ -246,11 +248,11 @@ class Calls(Accesses):
             return NOTHING
         if name in CHECKS and args:
             self.checked(args[0])
-        self.combined(name, args, named, given)
+        value = self.combined(name, args, named, MayBe(given) if home != "builtins" else everything)
         self.load(given if reads(name) else frozenset())
         if name in LOADS:
             return loaded(args[0] if args else everything, *args[1:], *named.values())
-        return NOTHING if name in NUMBERS else MayBe(given) if home != "builtins" else everything
+        return NOTHING if name in NUMBERS else value
 
     def made(self, cls: type, args: list[MayBe], named: Mapping[str, MayBe]) -> MayBe:
         """An instance of a class."""
@@ -272,21 +274,27 @@ class Calls(Accesses):
         nested = nested or makes_objects(cls)
         return MayBe(given, is_open=True, kinds=(Object(cls), SOME) if nested else (Object(cls),))
 
-    def combined(self, name: str, args: Sequence[MayBe], named: Mapping[str, MayBe], given: frozenset[str]) -> None:
-        """Triton calls the functions among the arguments, to reduce or map the others."""
+    def combined(self, name: str, args: Sequence[MayBe], named: Mapping[str, MayBe], given: MayBe) -> MayBe:
+        """Triton calls the functions among the arguments, to reduce or map the others: what they give, else `given`."""
         every = (*args, *named.values())
         if not any(value.functions or value.is_open for value in every):
-            return
-        parts = MayBe(given, is_open=True, trace=merged(made(value for value in every if not value.has_objects())))
+            return given
+        values = (value for value in every if not value.has_objects())
+        parts = MayBe(given.roots, is_open=True, trace=merged(made(values)))
+        mapped, pack = mapped_elements(name, args, named)
+        found = []
         node, self.node = self.node, None
         for value in every:
             for function in value.functions:
                 if (helper := self.stores.helper(function.it)) is not None:
-                    self.applied(helper, [parts] * len(helper.node.args.args), {})
+                    found.append(self.applied(helper, mapped or [parts] * len(helper.node.args.args), {}))
         self.node = node
         if name in COMBINING:
             key, index = COMBINING[name]
             combine = named[key] if key in named else args[index] if index < len(args) else NOTHING
             self.show(node).passed(combine, (parts, parts))
             if combine.is_open or not combine.functions:
-                self.store(given)
+                self.store(given.roots)
+            elif mapped and len(found) == len(combine.functions):
+                return either(*(unpacked(each, pack) for each in found))
+        return given

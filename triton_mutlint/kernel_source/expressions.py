@@ -11,7 +11,7 @@ from typing import Any
 
 from triton_mutlint.kernel_source.calls import Calls
 from triton_mutlint.kernel_source.evaluate import UNKNOWN
-from triton_mutlint.kernel_source.folding import compared, computed
+from triton_mutlint.kernel_source.folding import compared, computed, text_of
 from triton_mutlint.kernel_source.slots import NO_TRACE
 from triton_mutlint.kernel_source.values import NO_ROOTS, NOTHING, Env, MayBe, constant, either, mixed, of_global
 
@@ -149,9 +149,13 @@ class Expressions(Calls):
                 self.eval(test)
         return replace(mixed((self.eval(node.elt),)), is_open=True, trace=NO_TRACE)
 
-    def nothing(self, node: ast.expr) -> MayBe:
-        self.whatever(node)
-        return NOTHING
+    def text(self, node: ast.JoinedStr) -> MayBe:
+        parts = [self.eval(part) for part in node.values]
+        return replace(text_of(parts), of=frozenset[str]().union(*(part.of for part in parts)))
+
+    def formatted(self, node: ast.FormattedValue) -> MayBe:
+        value = self.eval(node.value)
+        return value if node.conversion < 0 and node.format_spec is None else MayBe(of=value.of)
 
     def literal(self, node: ast.Constant) -> MayBe:
         return constant(node.value)
@@ -169,5 +173,6 @@ _EXPRESSIONS: dict[type[ast.expr], str] = {
     ast.Compare: "compare", ast.UnaryOp: "unary", ast.IfExp: "choice",
     ast.BoolOp: "chain", ast.NamedExpr: "walrus", ast.Constant: "literal",
     ast.ListComp: "comprehension", ast.GeneratorExp: "comprehension",
-    ast.SetComp: "comprehension", ast.JoinedStr: "nothing", ast.Call: "call",
+    ast.SetComp: "comprehension", ast.JoinedStr: "text", ast.FormattedValue: "formatted",
+    ast.Call: "call",
 }  # fmt: skip

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from triton_mutlint.kernel_source.evaluate import UNKNOWN, next_power_of_2, plain
 from triton_mutlint.kernel_source.objects import named_and_home
 from triton_mutlint.kernel_source.operations import QUIET
-from triton_mutlint.kernel_source.values import FALSE, NOTHING, TRUE, MayBe, constant, decided_by
+from triton_mutlint.kernel_source.values import FALSE, NOTHING, TRUE, MayBe, Object, constant, decided_by
+from triton_mutlint.ttir.asm_steps import HOLE
 
 _LIMIT = 1 << 31
 # Operators that come to the same on a machine; those in the second table, if no operand is negative.
@@ -38,6 +39,7 @@ _WHOLE: Mapping[str, Callable[..., Any]] = {
     "cdiv": lambda a, b: -(-a // b), "next_power_of_2": next_power_of_2, "min": min, "max": max, "abs": abs,
     "minimum": min, "maximum": max,
 }  # fmt: skip
+_PLAIN = tuple((Object(cls),) for cls in (int, float, bool, str))
 FOLDED = frozenset({*_SAME, *_WHOLE})
 
 
@@ -47,8 +49,16 @@ def computed(op: ast.operator, left: MayBe, right: MayBe) -> MayBe | None:
     return found if found is None else replace(found, of=left.of | right.of)
 
 
+def text_of(parts: Sequence[MayBe]) -> MayBe:
+    """The text that these parts come to, one behind the other."""
+    text = "".join(part.partial or (str(part.value) if part.is_known else HOLE) for part in parts)
+    return MayBe(partial=text) if HOLE in text else constant(text)
+
+
 def _computed(op: ast.operator, left: MayBe, right: MayBe) -> MayBe | None:
     a, b = left.value, right.value
+    if isinstance(op, ast.Add) and any(v.partial or isinstance(v.value, str) for v in (left, right)):
+        return text_of((left, right))
     if isinstance(op, ast.BitAnd) and any(v.is_known and v.value in (False, 0) for v in (left, right)):
         is_flag = any(v.value is False for v in (left, right))
         return FALSE if is_flag else constant(0)
@@ -158,6 +168,8 @@ def folded(target: Any, args: list[MayBe]) -> MayBe | None:
         return None
     if name == "arange" and args and type(args[0].value) is int:
         return MayBe(start=args[0].value, of=args[0].of)
+    if name == "isinstance" and len(args) == 2 and args[0].is_launched and args[1].functions in _PLAIN:
+        return FALSE
     if name == "len" and len(args) == 1 and args[0].has_length:
         return constant(len(args[0].items or ()))
     if not args or not all(arg.is_known for arg in args):

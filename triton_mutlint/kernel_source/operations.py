@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from triton_mutlint.kernel_source.objects import fields_of, member, named_and_home
-from triton_mutlint.kernel_source.values import NOTHING, SOME, MayBe, loaded_from, mixed
+from triton_mutlint.kernel_source.values import NOTHING, SOME, MayBe, either, loaded_from, mixed
 
 ANY = "**"  # stands for whichever parameters `*args` and `**kwargs` go to
 _STORING = ("store", "scatter", "atomic_", "_experimental_descriptor_store",
@@ -79,17 +79,36 @@ def of_asm(args: Sequence[MayBe], named: Mapping[str, MayBe]) -> tuple[frozenset
     text, constraints, given, _, _, pack = (
         named[name] if name in named else args[index] if index < len(args) else NOTHING
         for index, name in enumerate(("asm", "constraints", "args", "dtype", "is_pure", "pack")))
-    known = isinstance(text.value, str) and isinstance(constraints.value, str) and pack.value == 1
+    spelled = text.partial or text.value
+    known = isinstance(spelled, str) and isinstance(constraints.value, str) and pack.value == 1
     if ANY in named or not known or not given.has_length:
         return None
     from triton_mutlint.ttir.asm import read_on_any  # here: most kernels have no asm
 
     operands = given.items or ()
-    understood = read_on_any(text.value, constraints.value, len(operands), [1] * len(operands))
+    understood = read_on_any(spelled, constraints.value, len(operands), [1] * len(operands))
     stored = {i for reading in understood for i in reading.writes | reading.atomics}
     flows = {i for reading in understood for i in reading.result_flows}
     result = loaded(mixed(operands), *(operands[i] for i in flows))
     return (mixed(operands[i] for i in stored).roots, result) if understood else None
+
+
+def mapped_elements(name: str, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> tuple[list[MayBe], int]:
+    """What a function that is mapped over tensors gets, and how many elements of each; nothing, if not known."""
+    pack = named["pack"].value if "pack" in named else 1
+    if name != "map_elementwise" or ANY in named or type(pack) is not int:
+        return [], 1
+    return [operand for operand in args[1:] for _ in range(pack)], pack
+
+
+def unpacked(results: MayBe, pack: int) -> MayBe:
+    """The tensors that mapping a function gives, which returns so many elements of each."""
+    items = results.items or ()
+    if pack == 1:
+        return results
+    if not results.has_length or len(items) % pack:
+        return mixed((results,))
+    return MayBe(items=tuple(either(*items[start:start + pack]) for start in range(0, len(items), pack)))
 
 
 def masked_off(name: str, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> bool:

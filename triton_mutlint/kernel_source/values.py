@@ -22,9 +22,10 @@ class MayBe:
     `functions` are what the value may be as an object, by identity, where `is_open` says that it may also be another.
     `kinds` are the classes that it may be an instance of, with SOME if it may be one of another, or of none; it is
     empty for what is no instance. `said` is a compile-time constant, with its type, and `value` the constant alone.
-    `is_present` says that it is certainly not None; `start` is where a range of numbers begins. `trace` says of what
+    `is_present` says that it is certainly not None, `is_launched` that it is no number or text which is known before a
+    launch; `start` is where a range of numbers begins. `trace` says of what
     it is made, where facts about parameters are gathered. `of` names the parameters whose constants decide which
-    constant it is, or whether it is one.
+    constant it is, or whether it is one. `partial` is a text of which parts are not known: HOLE stands for each.
     """
 
     roots: frozenset[str] = frozenset()
@@ -34,9 +35,11 @@ class MayBe:
     kinds: tuple[Object, ...] = ()
     said: tuple[type, Any] | None = None
     is_present: bool = False
+    is_launched: bool = False
     start: int | None = None
     trace: Trace = NO_TRACE
     of: frozenset[str] = frozenset()
+    partial: str = ""
 
     @property
     def made(self) -> Trace:

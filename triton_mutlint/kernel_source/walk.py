@@ -44,6 +44,7 @@ class Walk:
         self._program, self.outside = program, Outside(unsettled)
         self._known: dict[tuple[Helper, tuple[tuple[str, MayBe], ...]], Done] = {}
         self._running: set[tuple[Helper, tuple[tuple[str, MayBe], ...]]] = set()
+        self._inside: set[tuple[Helper, tuple[tuple[str, MayBe], ...]]] = set()  # those of them that call themselves
         self._calls = 0
         self._walked: dict[tuple[object, ...], tuple[Footprint, frozenset[str]]] = {}
 
@@ -76,10 +77,12 @@ class Walk:
         key = (helper, tuple(env.items()))  # not its text: two of a factory's products share that
         if key in self._known:
             return self._known[key]
-        if key in self._running or len(self._running) >= MAX_DEPTH or self._calls >= MAX_CALLS:
+        is_inside = key in self._running  # of itself: what it does is noted where it is walked
+        if is_inside or len(self._running) >= MAX_DEPTH or self._calls >= MAX_CALLS:
             given = mixed(env.values())
-            stored = frozenset((root, Site("store", ())) for root in given.roots)
-            return Done(replace(given.converted(), is_open=True), stored)
+            self._inside |= {key} if is_inside else set()
+            stored = [] if is_inside else [(root, Site("store", ())) for root in given.roots]
+            return Done(replace(given.converted(), is_open=True), frozenset(stored))
         self._calls += 1
         self._running.add(key)
         try:
@@ -87,8 +90,11 @@ class Walk:
             body.block(helper.node.body)
         finally:  # another walk may follow one that took too long
             self._running.discard(key)
+            self._inside.discard(key)
         returned = NOTHING if body.returned is None else body.returned
-        found = self._known[key] = Done(returned, frozenset(body.sites), body.effects > 0, frozenset(body.consulted))
+        found = Done(returned, frozenset(body.sites), body.effects > 0, frozenset(body.consulted))
+        if not self._inside:  # else it lacks what a function does that is walked still
+            self._known[key] = found
         return found
 
     def helper(self, target: Any, name: str = "") -> Helper | None:

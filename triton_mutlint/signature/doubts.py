@@ -13,7 +13,7 @@ from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.kernel_source.values import MayBe, either, of_global
 from triton_mutlint.kernel_source.walk import Walk
 from triton_mutlint.signature.evidence import Dossier, Evidence, gather
-from triton_mutlint.signature.variants import types_of
+from triton_mutlint.signature.variants import launched_only, types_of
 from triton_mutlint.source.slicing.later import set_later
 from triton_mutlint.source.slicing.statement_text import mentioned
 from triton_mutlint.types import (
@@ -124,7 +124,7 @@ def _types(plan: Plan) -> Iterator[tuple[str, ArgType]]:
 
 def held_by(kernel: Kernel, plan: Plan, evidence: Evidence) -> dict[str, MayBe]:
     """What the parameters hold: addresses, or what they are said to be at compile time, in all variants of `plan`."""
-    held = {}
+    held, launched = {}, launched_only(kernel)
     for parameter in kernel.parameters:
         name = parameter.name
         types = types_of(plan, name)
@@ -140,7 +140,7 @@ def held_by(kernel: Kernel, plan: Plan, evidence: Evidence) -> dict[str, MayBe]:
             held[name] = of_global(values[0])
         else:
             objects = [replace(of_global(v), said=None, kinds=()) for v in values]  # of any class
-            held[name] = either(MayBe(root, is_open=not told), *objects)
+            held[name] = either(MayBe(root, is_open=not told, is_launched=name in launched), *objects)
     return held
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from itertools import islice, product
 
 from triton_mutlint.kernel_source.dtypes import INTEGRAL
 from triton_mutlint.signature.evidence import Inferred
 from triton_mutlint.signature.expansion import Expansion, Sources, expand
-from triton_mutlint.signature.variants import configs, with_choices
+from triton_mutlint.signature.variants import configs, launched_only, with_choices
 from triton_mutlint.source.walking import dotted, walk
 from triton_mutlint.spec.bind import bind_arg, bind_entry, value_parameters
 from triton_mutlint.spec.model import KernelSpec, Spec
@@ -26,12 +28,14 @@ from triton_mutlint.types import (
     ScalarType,
     Stage,
     StageError,
+    TupleType,
 )
 
 __all__ = ["Infer", "Inferred", "build_plan"]
 
 Infer = Callable[[Kernel, Mapping[str, ArgType]], Mapping[str, Inferred]]
 _EDITED = "a config gives it, which the tuner's `early_config_prune` may change"
+_TUPLES = 256  # more than there are variants
 _Given = dict[str, tuple[ArgType, ...]]
 
 
@@ -53,8 +57,8 @@ def build_plan(
     a constant from a number that is known at a launch only.
     """
     by_entry = bind_entry(kernel, entry) if entry else {}
-    if (integers := _specialized(kernel, by_entry)) and asks_kinds():
-        by_entry |= {name: (*by_entry[name], ConstexprValue(1)) for name in integers}
+    if (specialized := _specialized(kernel, by_entry)) and asks_kinds():
+        by_entry |= specialized
     by_default = _spec_defaults(kernel, spec, by_entry)
     guessed, declared, sources = _sources(kernel, by_entry, by_default, inferred)
     # An entry that gives all that has no default describes a launch, which takes the defaults. Heuristics do not see
@@ -87,13 +91,23 @@ def _tuned_inside(kernel: Kernel) -> bool:
     return kernel.autotune is not None and (("heuristics",) in outer or ("autotune",) not in names)
 
 
-def _specialized(kernel: Kernel, given: _Given) -> set[str]:
-    """The integers that functions are called with, and of which Triton makes a constant at a launch with 1."""
-    free = {p.name for p in getattr(kernel.jit, "params", ()) if not (p.do_not_specialize or p.annotation)}
-    integers = {name for name in free & given.keys() if any(
-        isinstance(t, ScalarType) and t.name in INTEGRAL and t.divisibility == 1 for t in given[name])}
+def _specialized(kernel: Kernel, given: _Given) -> _Given:
+    """Integers that functions are called with, also as constants, which Triton makes of them at a launch with 1."""
     called = (n for n in walk(kernel.node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name))
-    return integers & {inner.id for call in called for inner in walk(call) if isinstance(inner, ast.Name)}
+    names = {inner.id for call in called for inner in walk(call) if isinstance(inner, ast.Name)} - launched_only(kernel)
+    found = {name: tuple({value_key(one): one for t in given[name] for one in _or_one(t)}.values())
+             for name in given if name in names}
+    return {name: types for name, types in found.items() if len(types) > len(given[name])}
+
+
+def _or_one(type_: ArgType) -> Iterator[ArgType]:
+    """A type, and what Triton makes of it where integers are 1."""
+    yield type_
+    if isinstance(type_, ScalarType) and type_.name in INTEGRAL and type_.divisibility == 1:
+        yield ConstexprValue(1)
+    elif isinstance(type_, TupleType):
+        rows = product(*(_or_one(element) for element in type_.elements))
+        yield from (replace(type_, elements=row) for row in islice(rows, 1, _TUPLES))
 
 
 def _origin(entry: KernelSpec | None, has_given: bool, has_guessed: bool) -> Origin:

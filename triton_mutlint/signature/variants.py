@@ -78,6 +78,11 @@ def key(args: Mapping[str, ArgType]) -> tuple[tuple[str, str, str], ...]:
     return tuple((name, *value_key(arg)) for name, arg in args.items())
 
 
+def launched_only(kernel: Kernel) -> set[str]:
+    """The parameters of which Triton makes no constant where a launch passes 1."""
+    return {p.name for p in getattr(kernel.jit, "params", ()) if p.do_not_specialize or p.annotation_type}
+
+
 def types_of(plan: Plan, name: str) -> list[ArgType]:
     """What a parameter is in the variants of a plan, each type once."""
     return list({value_key(v.args[name]): v.args[name] for v in plan.variants}.values())

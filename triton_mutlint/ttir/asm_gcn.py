@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from triton_mutlint.ttir.asm_steps import SHARED, AsmStep, NotUnderstoodError, strip_comments
+from triton_mutlint.ttir.asm_steps import HOLE, SHARED, AsmStep, NotUnderstoodError, strip_comments
 from triton_mutlint.ttir.lexer import split_top
 
 _REGISTER = re.compile(r"§\d+|\b(?:[vsa]\[[^\]]*\]|(?:[vsa]\d+|ttmp\d+|vcc|exec|m0|flat_scratch)(?:_lo|_hi)?\b)")
@@ -23,6 +23,8 @@ _JUMPS = ("s_call", "s_swappc", "s_setpc", "s_rfe", "s_getpc")
 
 def decode_gcn(text: str) -> list[AsmStep]:
     """Every instruction of the text; raises NotUnderstoodError for one whose effect is not known."""
+    if HOLE in text:
+        raise NotUnderstoodError("a part of the text is not known")
     steps = []
     for line in strip_comments(text).splitlines():
         # `;` starts a comment. Who took it for a separator has an instruction there: read that as well.

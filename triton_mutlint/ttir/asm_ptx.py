@@ -1,19 +1,20 @@
 """PTX instructions (the PTX ISA reference, version 8.7): which access memory, and through what.
 
-An instruction that is not in the tables is not understood, whatever its operands.
+An instruction that is not in the tables is not understood, whatever its operands. One of which a part is not known is
+understood if only a word of its name may be that part: not the first, which says what it does to memory.
 """
 
 from __future__ import annotations
 
 import re
 
-from triton_mutlint.ttir.asm_steps import SHARED, AsmStep, NotUnderstoodError, strip_comments, tokens
+from triton_mutlint.ttir.asm_steps import HOLE, SHARED, AsmStep, NotUnderstoodError, strip_comments, tokens
 from triton_mutlint.ttir.lexer import split_top
 
 _LABELS = re.compile(r"\s*(?:[%A-Za-z_][\w$%]*\s*:(?!:)\s*)+")
 _STATEMENT = re.compile(
     r"(?:@!?\s*(?P<predicate>[§%\w$]+)\s+)?"
-    r"(?P<name>[A-Za-z_][\w.:]*)\s*(?P<rest>.*)",
+    rf"(?P<name>[A-Za-z_][\w.:{HOLE}]*)\s*(?P<rest>.*)",
     re.DOTALL,
 )
 # Declarations and debugging marks: no instruction. Others (`.func`, `.macro`, ..) are not understood.
@@ -31,6 +32,7 @@ _NEVER_GLOBAL = {
 _CALLED = {"vprintf", "__assertfail"}  # of the runtime: they read what their parameters address
 _NARROW = re.compile(r"(?:[bsu]|b?f|e\dm\d)(?:8|16|32)(?:x2|x4)?")
 _COMPARISONS = {"setp", "set", "isspacep", "testp", "vote", "activemask", "elect"}
+_DIRECTED = {"cp", "tensormap", "wmma"}  # other words of these say, too, what they read and what they write
 _CONTROL = {
     "bra", "ret", "exit", "trap", "brkpt", "pmevent", "nanosleep", "bar", "barrier", "membar", "fence",
     "griddepcontrol", "setmaxnreg", "wgmma",
@@ -79,7 +81,7 @@ def _decode(statement: str) -> AsmStep | None:
     statement = statement[labels.end() :] if labels else statement
     if not statement:
         return None
-    if statement[0] == ".":
+    if statement[0] == "." and HOLE not in statement:
         name = re.match(r"\.(\w*)", statement)
         if name is not None and name[1] in ("loc", "file"):  # these end with their line
             return _decode(statement.partition("\n")[2].strip())
@@ -94,6 +96,8 @@ def _decode(statement: str) -> AsmStep | None:
     if match is None:
         raise NotUnderstoodError(f"not an instruction: {statement[:60]}")
     base, *modifiers = re.split(r"\.", match["name"])
+    if HOLE in (statement if base in _DIRECTED else base + match["rest"]):
+        raise NotUnderstoodError("a part of the text is not known")
     operands = split_top(match["rest"])
     shown = " ".join(statement.split()).replace("§", "$")
     return _instruction(base, [m.split("::")[0] for m in modifiers], operands, shown)

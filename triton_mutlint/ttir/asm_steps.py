@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 OPERAND_MARK = "§"  # `§3` stands for `$3` once the references are resolved
+HOLE = "¤"  # stands for a part of the text that is not known
 TOKEN = re.compile(r"§\d+|[%A-Za-z_][\w$%]*(?:\.\w+)*")
 SHARED = "<shared>"  # all shared and private memory, as one register
 _EMPTY: frozenset[int] = frozenset()
