@@ -59,10 +59,6 @@ class Accesses:
         self.effects += 1
         self.done("store", roots)
 
-    def checked(self, value: MayBe) -> None:
-        """The value is asserted when the kernel is compiled."""
-        self.done(f"assert {value.value}", NO_ROOTS)
-
     def asked(self, name: str, args: Sequence[MayBe], given: frozenset[str]) -> None:
         """A function may ask of what kind a value is, or how long a tuple whose length is not told."""
         if name in TYPING or (name == "len" and given and args and not args[0].has_length):

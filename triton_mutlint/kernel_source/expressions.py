@@ -40,17 +40,17 @@ class Expressions(Calls):
     def name(self, node: ast.Name) -> MayBe:
         if node.id in self.env:
             return self.env[node.id]
-        known = self.stores.outside.held(self.namespace, node.id)
+        known = self.walk.outside.held(self.namespace, node.id)
         if known is not None:
             return known
         found = self.namespace.get(node.id, getattr(builtins, node.id, UNKNOWN))
         if found is UNKNOWN:
             # `tl` is known where a part of a file is looked at without its imports; this package imports no Triton.
-            found = self.stores.helper(UNKNOWN, node.id) or sys.modules.get(_LANGUAGES.get(node.id, ""), UNKNOWN)
+            found = self.walk.helper(UNKNOWN, node.id) or sys.modules.get(_LANGUAGES.get(node.id, ""), UNKNOWN)
             if found is UNKNOWN:  # then Triton refuses the kernel
                 self.done(f"{node.id} is not defined", NO_ROOTS)
                 return of_global(found)
-        return self.stores.outside.hold(self.namespace, node.id, found)
+        return self.walk.outside.hold(self.namespace, node.id, found)
 
     def attribute(self, node: ast.Attribute) -> MayBe:
         owner = self.eval(node.value)

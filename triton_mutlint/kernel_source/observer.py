@@ -16,6 +16,7 @@ class Place:
     """Where in the source a walk is: the line in the kernel's own body."""
 
     line: int = 0
+    own_line: int = 0  # in whichever function it stands
     is_asserting: bool = False  # inside an assertion: its comparisons choose nothing
 
     @contextmanager
@@ -31,6 +32,9 @@ class Observer:
     """Sees what a walk meets, and says what is to be remembered of each value; this one remembers nothing."""
 
     place: Place
+
+    def checked(self, value: MayBe) -> None:
+        """It is asserted when the kernel is compiled."""
 
     def binary(self, node: ast.BinOp, left: MayBe, right: MayBe, value: MayBe) -> MayBe:
         return value

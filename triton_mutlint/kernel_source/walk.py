@@ -16,6 +16,7 @@ from triton_mutlint.kernel_source.calls import Calls
 from triton_mutlint.kernel_source.expressions import Expressions
 from triton_mutlint.kernel_source.helpers import Helper, Program
 from triton_mutlint.kernel_source.objects import named_and_home
+from triton_mutlint.kernel_source.observer import NOBODY, Observer
 from triton_mutlint.kernel_source.operations import trips
 from triton_mutlint.kernel_source.outside import Outside
 from triton_mutlint.kernel_source.values import (
@@ -40,8 +41,10 @@ MAX_TRIPS = 24
 class Walk:
     """One walk over a kernel and the helpers that it calls."""
 
-    def __init__(self, program: Program, unsettled: Set[str] = frozenset()) -> None:
-        self._program, self.outside = program, Outside(unsettled)
+    def __init__(self, program: Program, unsettled: Set[str] = frozenset(), observer: Observer = NOBODY,
+                 body: type[WalkedBody] | None = None) -> None:
+        self._program, self.outside, self.observer = program, Outside(unsettled), observer
+        self._body = body or WalkedBody  # how the body of a function is walked
         self._known: dict[tuple[Helper, tuple[tuple[str, MayBe], ...]], Done] = {}
         self._running: set[tuple[Helper, tuple[tuple[str, MayBe], ...]]] = set()
         self._inside: set[tuple[Helper, tuple[tuple[str, MayBe], ...]]] = set()  # those of them that call themselves
@@ -61,16 +64,12 @@ class Walk:
 
     def _consulting(self, helper: Helper, env: Mapping[str, MayBe]) -> tuple[Footprint, frozenset[str]]:
         self._calls = 0
-        body = self.body(helper, dict(env), None)
+        body = self._body(self, helper, dict(env))
         body.block(helper.node.body)
         sites: dict[str, set[Site]] = {}
         for root, site in body.sites:
             sites.setdefault(parameter(root), set()).add(site)
         return Footprint({name: frozenset(found) for name, found in sites.items()}), frozenset(body.consulted)
-
-    def body(self, helper: Helper, env: Env, caller: Calls | None) -> WalkedBody:
-        """The walk over the body of one function, which another one calls."""
-        return WalkedBody(self, helper, env)
 
     def call(self, helper: Helper, env: Env, caller: Calls) -> Done:
         """What a helper returns, and what it does to memory."""
@@ -86,7 +85,7 @@ class Walk:
         self._calls += 1
         self._running.add(key)
         try:
-            body = self.body(helper, dict(env), caller)
+            body = self._body(self, helper, dict(env), caller)
             body.block(helper.node.body)
         finally:  # another walk may follow one that took too long
             self._running.discard(key)
@@ -104,8 +103,8 @@ class Walk:
 class WalkedBody(Expressions):
     """The walk over one function's body."""
 
-    def __init__(self, stores: Walk, helper: Helper, env: Env) -> None:
-        super().__init__(stores, helper.node.lineno)
+    def __init__(self, walk: Walk, helper: Helper, env: Env, caller: Calls | None = None) -> None:
+        super().__init__(walk, helper.node.lineno, caller)
         self.namespace, self.env = helper.namespace, env
         self.returned: MayBe | None = None
         self.unrolled = 1  # how often the body of the loop is walked that is walked now

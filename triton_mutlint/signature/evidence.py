@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from triton_mutlint.kernel_source.helpers import Helper, Program
 from triton_mutlint.kernel_source.learned import marks
 from triton_mutlint.kernel_source.learned.learned_calls import cast_to_pointer
-from triton_mutlint.kernel_source.learned.learned_walk import LearningWalk
+from triton_mutlint.kernel_source.learned.learned_walk import LearningBody
 from triton_mutlint.kernel_source.learned.learning import Learning
 from triton_mutlint.kernel_source.slots import Slot, Trace
 from triton_mutlint.kernel_source.values import MayBe
@@ -113,7 +113,7 @@ def facts(kernel: Kernel, program: Program) -> Facts:
     """Walk the body of `kernel`, of whose parameters nothing is known."""
     slots = {p.name: Slot(p.name, constexpr=p.is_constexpr) for p in kernel.parameters}
     learnt = Learning()
-    walk = LearningWalk(program, learnt)
+    walk = Walk(program, observer=learnt, body=LearningBody)
     walk.of(Helper.of(kernel), {
         name: MayBe(frozenset((name,)), is_open=True, trace=Trace(frozenset((slot,)))) for name, slot in slots.items()})
     everything = list(_with_children(slots.values()))
