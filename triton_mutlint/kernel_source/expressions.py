@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from triton_mutlint.kernel_source.calls import Calls
-from triton_mutlint.kernel_source.evaluate import UNKNOWN
 from triton_mutlint.kernel_source.folding import compared, computed, text_of
+from triton_mutlint.kernel_source.objects import UNKNOWN
 from triton_mutlint.kernel_source.slots import NO_TRACE
 from triton_mutlint.kernel_source.values import NO_ROOTS, NOTHING, Env, MayBe, constant, either, mixed, of_global
 

@@ -12,13 +12,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from triton_mutlint.kernel_source.evaluate import UNKNOWN, next_power_of_2, plain
-from triton_mutlint.kernel_source.objects import named_and_home
+from triton_mutlint.kernel_source.objects import UNKNOWN, named_and_home, plain
 from triton_mutlint.kernel_source.operations import QUIET
 from triton_mutlint.kernel_source.values import FALSE, NOTHING, TRUE, MayBe, Object, constant, decided_by
 from triton_mutlint.ttir.asm_steps import HOLE
 
 _LIMIT = 1 << 31
+
+
+def next_power_of_2(n: int) -> int:
+    return 1 << max(0, (n - 1).bit_length())
+
+
 # Operators that come to the same on a machine; those in the second table, if no operand is negative.
 _EXACT: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.BitAnd: operator.and_,

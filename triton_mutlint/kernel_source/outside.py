@@ -7,9 +7,8 @@ from collections.abc import Iterator, Set
 from types import FunctionType, ModuleType
 from typing import Any
 
-from triton_mutlint.kernel_source.evaluate import UNKNOWN
 from triton_mutlint.kernel_source.helpers import namespace_of
-from triton_mutlint.kernel_source.objects import member, named_and_home
+from triton_mutlint.kernel_source.objects import UNKNOWN, member, named_and_home
 from triton_mutlint.kernel_source.values import MayBe, of_global
 from triton_mutlint.source.finder import is_real
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from triton_mutlint.kernel_source.dtypes import short_name
-from triton_mutlint.kernel_source.evaluate import UNKNOWN, plain
+from triton_mutlint.kernel_source.objects import UNKNOWN, plain
 from triton_mutlint.kernel_source.slots import NO_TRACE, Trace, blended, merged
 
 _PLAIN = (int, float, str, type(None))

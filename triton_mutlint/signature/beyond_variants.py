@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 
-from triton_mutlint.kernel_source.evaluate import UNKNOWN
-from triton_mutlint.kernel_source.footprint import elements, footprint
-from triton_mutlint.kernel_source.helpers import Program
+from triton_mutlint.kernel_source.footprint import elements
+from triton_mutlint.kernel_source.helpers import Helper, Program
+from triton_mutlint.kernel_source.objects import UNKNOWN
 from triton_mutlint.kernel_source.values import NOTHING, NOWHERE, MayBe, of_global
+from triton_mutlint.kernel_source.walk import Walk
 from triton_mutlint.signature.evidence import Evidence, gather
 from triton_mutlint.signature.variants import types_of
 from triton_mutlint.spec.bind import value_parameters
@@ -58,7 +59,7 @@ class _Launch:
         shared = frozenset(range(len(self._plan.variants))).intersection(*fitting.values())
         told = not self._plan.inferred | self._plan.assumed and not self._evidence.learnt.typed
         held = {p.name: self._held(p) for p in self._kernel.parameters}
-        possible = footprint(self._kernel, self._evidence.program, held, unsettled)
+        possible = Walk(self._evidence.program, unsettled).of(Helper.of(self._kernel), held)
         odd = [_shown(name, self._given[name]) for name, found in fitting.items() if not found and name in self._given]
         behind, values = self._behind(bool(possible.indirect)), ", ".join(odd[:_SHOWN])
         return Beyond(possible.stores - {NOWHERE}, behind, values, like_variant=bool(shared) and told)

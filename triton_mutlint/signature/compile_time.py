@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from triton_mutlint.kernel_source.dtypes import dtype_value, short_name
-from triton_mutlint.kernel_source.evaluate import UNKNOWN, own
 from triton_mutlint.kernel_source.learned.marks import named_like_dtype
+from triton_mutlint.kernel_source.objects import UNKNOWN, own
 from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.signature.evidence import SIZES, Dossier, Inferred
 from triton_mutlint.signature.launch_sites import Passed

@@ -11,7 +11,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from triton_mutlint.kernel_source.evaluate import next_power_of_2
+from triton_mutlint.kernel_source.folding import next_power_of_2
 from triton_mutlint.kernel_source.footprint import given_by
 from triton_mutlint.kernel_source.helpers import Helper
 from triton_mutlint.kernel_source.slots import Slot

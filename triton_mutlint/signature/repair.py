@@ -21,7 +21,7 @@ from itertools import combinations, product
 from typing import Any
 
 from triton_mutlint.kernel_source.dtypes import FLOATING, TL_NAMES, bits, dtype_value, short_name
-from triton_mutlint.kernel_source.evaluate import next_power_of_2
+from triton_mutlint.kernel_source.folding import next_power_of_2
 from triton_mutlint.kernel_source.reaching import deciding, end_of, leading_to, reaching, said_of
 from triton_mutlint.kernel_source.refused import Refused, refused
 from triton_mutlint.signature.evidence import SIZES, gather

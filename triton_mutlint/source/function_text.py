@@ -5,6 +5,7 @@ or a helper of others.
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Mapping, Set
 from typing import Any
 
@@ -100,12 +101,11 @@ def _reached(start: str, calls: Mapping[str, frozenset[str]]) -> set[str]:
 
 def closure(function: Any) -> dict[str, Any]:
     """Closure variables that have a value."""
+    names = getattr(getattr(function, "__code__", None), "co_freevars", ())
     found = {}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
+    for name, cell in zip(names, getattr(function, "__closure__", None) or (), strict=False):
+        with contextlib.suppress(ValueError):  # not assigned yet
             found[name] = cell.cell_contents
-        except ValueError:
-            continue  # not assigned yet
     return found
 
 

@@ -55,7 +55,7 @@ def load(
                           notes=_notes(source, file, []), launched=launched_from(file, launches(file)))
     modules = _modules(globals_, target, stubs)
     try:
-        load = _Load(modules, source, modules.linted(source, file))
+        load = _Load(modules, source, modules.linted(source))
         return load.result(imported(source, file) if true_import else [])
     except StageError as error:
         return FileResult.failed(source, error.failure)

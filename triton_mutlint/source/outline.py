@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from triton_mutlint.source.function_text import LANGUAGES, may_be_jit, mentions_jit
 from triton_mutlint.source.walking import BLOCKS, FIELDS, dotted, first_line
@@ -91,8 +91,9 @@ class Outline:
         return node if isinstance(node, ast.FunctionDef) else None
 
 
+@lru_cache(maxsize=64)
 def outline(tree: ast.Module) -> Outline:
-    """Read a whole file once."""
+    """Read a whole file once (keyed by the tree's identity)."""
     found = Outline()
     _Reader(found).block([*tree.body], (), found.calls)
     for function in found.functions:

@@ -22,7 +22,8 @@ from triton_mutlint.host.values.groups import Arguments, Cell, defaults
 from triton_mutlint.host.values.values import UNSEEN, FunctionValue, KernelValue, Sort, Thing, Value, thing
 from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.rules.rule import KernelSubject
-from triton_mutlint.signature.launch_sites import Function, Launch, LaunchIndex, assignments, bound, index
+from triton_mutlint.signature.launch_sites import Launch, LaunchIndex, assignments, bound, index
+from triton_mutlint.source.outline import Function
 from triton_mutlint.types import Autotune, Kernel, Location, ParameterReport, SourceFile
 
 NOT_TAKEN = "the argument may be None, which `restore_value` and `reset_to_zero` do not take before Triton 3.8"
