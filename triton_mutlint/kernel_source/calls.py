@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
-from triton_mutlint.kernel_source.accesses import Accesses, Done, by_parameter, partitions, spell_out
+from triton_mutlint.kernel_source.accesses import Accesses, by_parameter, partitions, spell_out
 from triton_mutlint.kernel_source.folding import folded
 from triton_mutlint.kernel_source.helpers import Helper, any_of, bound_arguments
 from triton_mutlint.kernel_source.objects import (
@@ -18,7 +18,6 @@ from triton_mutlint.kernel_source.objects import (
     member,
     named_and_home,
 )
-from triton_mutlint.kernel_source.observer import Observer, Place
 from triton_mutlint.kernel_source.operations import (
     ALLOCATES,
     ANSWERING,
@@ -46,13 +45,11 @@ from triton_mutlint.kernel_source.operations import (
     unpacked,
     with_fields,
 )
-from triton_mutlint.kernel_source.outside import Outside
 from triton_mutlint.kernel_source.slots import merged
 from triton_mutlint.kernel_source.values import (
     NO_ROOTS,
     NOTHING,
     SOME,
-    Env,
     MayBe,
     Object,
     either,
@@ -60,17 +57,6 @@ from triton_mutlint.kernel_source.values import (
     mixed,
 )
 from triton_mutlint.types import Site
-
-
-class Callee(Protocol):
-    """The walk that a body is part of: it knows the helpers, and what they do."""
-
-    outside: Outside
-    observer: Observer
-
-    def call(self, helper: Helper, env: Env, caller: Calls) -> Done: ...
-
-    def helper(self, target: Any, name: str = "") -> Helper | None: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,30 +70,11 @@ class _Bound:
 class Calls(Accesses):
     """The part of a walk over a function's body that applies functions to values."""
 
-    def __init__(self, walk: Callee, line: int, caller: Calls | None = None) -> None:
-        super().__init__(line)
-        self.walk = walk
-        self.node: ast.Call | None = None  # the call that is followed
-        self.here = Place()
-        # The line of the kernel's own body whose call is followed; 0 outside of calls.
-        self.outer: int = 0 if caller is None else caller.outer or caller.here.line
+    node: ast.Call | None = None  # the call that is followed
 
     def eval(self, node: ast.expr) -> MayBe:
         """What an expression may hold."""
         raise NotImplementedError
-
-    def show(self, node: ast.AST | None) -> Observer:
-        """Who is to see what is done at a node, or at the last one."""
-        self.walk.observer.place = self.here
-        if node is not None:
-            self.here.own_line = getattr(node, "lineno", 0)
-            self.here.line = self.outer or self.here.own_line
-        return self.walk.observer
-
-    def checked(self, value: MayBe) -> None:
-        """The value is asserted when the kernel is compiled."""
-        self.done(f"assert {value.value}", NO_ROOTS)
-        self.show(None).checked(value)
 
     def instance(self, cls: type, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> MayBe | None:
         """An instance of an aggregate whose fields are arguments of its constructor."""

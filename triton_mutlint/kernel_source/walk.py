@@ -11,8 +11,7 @@ from collections.abc import Mapping, Set
 from dataclasses import replace
 from typing import Any
 
-from triton_mutlint.kernel_source.accesses import Done
-from triton_mutlint.kernel_source.calls import Calls
+from triton_mutlint.kernel_source.accesses import Accesses, Done
 from triton_mutlint.kernel_source.expressions import Expressions
 from triton_mutlint.kernel_source.helpers import Helper, Program
 from triton_mutlint.kernel_source.objects import named_and_home
@@ -71,7 +70,7 @@ class Walk:
             sites.setdefault(parameter(root), set()).add(site)
         return Footprint({name: frozenset(found) for name, found in sites.items()}), frozenset(body.consulted)
 
-    def call(self, helper: Helper, env: Env, caller: Calls) -> Done:
+    def call(self, helper: Helper, env: Env, caller: Accesses) -> Done:
         """What a helper returns, and what it does to memory."""
         key = (helper, tuple(env.items()))  # not its text: two of a factory's products share that
         if key in self._known:
@@ -103,7 +102,7 @@ class Walk:
 class WalkedBody(Expressions):
     """The walk over one function's body."""
 
-    def __init__(self, walk: Walk, helper: Helper, env: Env, caller: Calls | None = None) -> None:
+    def __init__(self, walk: Walk, helper: Helper, env: Env, caller: Accesses | None = None) -> None:
         super().__init__(walk, helper.node.lineno, caller)
         self.namespace, self.env = helper.namespace, env
         self.returned: MayBe | None = None

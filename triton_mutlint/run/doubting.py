@@ -108,7 +108,7 @@ def _doubts_of(name: str, doubts: Doubts, hidden: bool, addresses: Set[str], beh
         guessed = {base: base if more else f"{base} as {p.type}" for p in parameters if p.inferred
                    for base, _, more in (p.name.partition("."),) if base in deciding}
         guesses = [*guessed.values()] or doubts.values
-        if named := doubts.later.intersection(around) or (doubts.later if not guesses else ()):
+        if named := doubts.unsettled.intersection(around) or (doubts.unsettled if not guesses else ()):
             names = ", ".join(f"`{one}`" for one in sorted(named))
             reason = f"whether it is reached may depend on {names}, which may be set before a launch"
             yield UnanalyzableOp("store", "", reason, (name,), Location(file, line),

@@ -34,6 +34,7 @@ from triton_mutlint.types import (
     StageError,
     Status,
     Target,
+    TorchReport,
     UnanalyzableOp,
     Variant,
 )
@@ -100,6 +101,33 @@ def merged(base: KernelReport, effects: Sequence[VariantEffects], parameters: tu
 def failed(kernel: Kernel, failure: Failure, targets: Sequence[Target] = ()) -> KernelReport:
     """The report of a kernel that did not get as far as a plan."""
     return KernelReport(kernel.name, kernel.location, Status.FAILED, failure=failure, targets=tuple(targets))
+
+
+def compared(analyze: Callable[[Observe], KernelReport]) -> KernelReport:
+    """What `analyze` gives, beside what torch's own pass says of the same kernel and arguments (`--compare torch`).
+
+    `analyze` tells of the variants that no siblings tell of.
+    """
+    from triton_mutlint.lowering.torch_pass import TorchAnswer, ask  # here: few ask for it, and it imports much
+
+    answers: list[tuple[TorchAnswer, set[str]]] = []  # each with what the variant writes
+
+    def observe(kernel: Kernel, variant: Variant, effects: VariantEffects, target: Target) -> None:
+        if (seen := ask(kernel, variant, target)) is not None:  # torch lowers each anew
+            answers.append((seen, effects.written))
+
+    report = analyze(observe)
+    if report.failure is not None:
+        return report
+    missed = {name for seen, written in answers for name in written - seen.written}
+    taken = {name for seen, _ in answers for name in seen.written}
+    names = [parameter.name for parameter in report.parameters]
+    fuses = [seen.fuses_epilogue for seen, _ in answers]
+    return replace(report, torch=TorchReport(
+        len(answers), tuple(n for n in names if n in missed),
+        tuple(n for n in names if n in taken and n not in (*report.mutated, *report.unknown)),
+        next((seen.gave_up for seen, _ in answers if seen.gave_up), ""),
+        None if None in fuses or not fuses else all(fuses)))
 
 
 def _order(item: object) -> tuple[object, ...]:

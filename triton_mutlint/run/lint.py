@@ -19,7 +19,7 @@ from triton_mutlint.packing import pack, unpack
 from triton_mutlint.process.inputs import current
 from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.rules import NAMES
-from triton_mutlint.run.kernel import Observe, Tools, analyze_kernel, failed
+from triton_mutlint.run.kernel import Observe, Tools, analyze_kernel, compared, failed
 from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.run.plan import Specs, given_files, load_file, plan_kernel, shown, unexpected
 from triton_mutlint.run.workers import At, Part, Step, lint_files
@@ -169,8 +169,6 @@ class Run:
 
         work = analyzed
         if self.request.torch:
-            from triton_mutlint.run.comparing import compared  # here: few ask for it, and it imports much
-
             work = partial(compared, analyzed)
         found = self.attempt(kernel, work)
         return failed(kernel, found, targets) if isinstance(found, Failure) else found

@@ -21,10 +21,10 @@ from triton_mutlint.spec.bind import value_parameters
 from triton_mutlint.spec.values import unwrap_constexpr, value_key
 from triton_mutlint.types import (
     ArgType,
-    Beyond,
     ConstexprValue,
     Kernel,
     LaunchArgument,
+    OtherLaunch,
     Parameter,
     Plan,
     PointerType,
@@ -37,10 +37,10 @@ _SHOWN = 3  # values that messages name
 _SMALL = 1 << 16  # below it a number is the same in all types of 32 bits, with a sign or without
 
 
-def beyond(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel], given: Given,
-           unsettled: Set[str] = frozenset()) -> Beyond:
+def other_launch(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel], given: Given,
+                 unsettled: Set[str] = frozenset()) -> OtherLaunch:
     """What a launch may store through, whatever names in `unsettled` hold, and whether it is a variant of `plan`."""
-    return _Launch(kernel, plan, gather(kernel, helpers), given).beyond(unsettled)
+    return _Launch(kernel, plan, gather(kernel, helpers), given).effects(unsettled)
 
 
 class _Launch:
@@ -53,7 +53,7 @@ class _Launch:
         configs = kernel.autotune.configs if kernel.autotune else ()
         self._tuned = {name for config in configs for name in config.kwargs}
 
-    def beyond(self, unsettled: Set[str]) -> Beyond:
+    def effects(self, unsettled: Set[str]) -> OtherLaunch:
         fitting = {p.name: frozenset(n for n, v in enumerate(self._plan.variants) if self._fits(v.args[p.name], p))
                for p in self._kernel.parameters}
         shared = frozenset(range(len(self._plan.variants))).intersection(*fitting.values())
@@ -62,7 +62,7 @@ class _Launch:
         possible = Walk(self._evidence.program, unsettled).of(Helper.of(self._kernel), held)
         odd = [_shown(name, self._given[name]) for name, found in fitting.items() if not found and name in self._given]
         behind, values = self._behind(bool(possible.indirect)), ", ".join(odd[:_SHOWN])
-        return Beyond(possible.stores - {NOWHERE}, behind, values, like_variant=bool(shared) and told)
+        return OtherLaunch(possible.stores - {NOWHERE}, behind, values, like_variant=bool(shared) and told)
 
     def _behind(self, loaded: bool) -> bool:
         """Whether what is stored through is an address that was in memory, if it is made of what was there."""
