@@ -15,7 +15,7 @@ from triton_mutlint.lowering.lower import Lowerer, flat_args
 from triton_mutlint.process.watchdog import TooLongError
 from triton_mutlint.rules.autotune.rerun import reruns_of
 from triton_mutlint.run.doubting import doubted, written_addresses
-from triton_mutlint.run.family import Family
+from triton_mutlint.run.siblings import Siblings
 from triton_mutlint.signature.repair import Repair
 from triton_mutlint.ttir.ir import ParseError
 from triton_mutlint.ttir.parser import parse
@@ -168,18 +168,18 @@ class _Variants:
             self.analyzed.append(AnalyzedVariant(flat_args(variant.args), choices, effects, reruns))
 
     def _analyze(self, target: Target, found: dict[int, _Found]) -> None:
-        plan, family = self.plan, Family(self.plan)
-        for index in family.order():
+        plan, siblings = self.plan, Siblings(self.plan)
+        for index in siblings.order():
             variant = plan.variants[index]
             current = self._patched(variant)
             is_planned = _choices(current, variant) == variant.choices
-            effects = family.told(index) if is_planned else None
+            effects = siblings.told(index) if is_planned else None
             if effects is not None and not (self.kernel.is_tuned and updated_in(effects)):
                 found[index] = current, effects, {}
             elif lowered := self._lowered(variant, current, target):
                 is_planned = _choices(lowered[0], variant) == variant.choices
                 if is_planned:
-                    family.learn(index, lowered[1])
+                    siblings.learn(index, lowered[1])
                 found[index if is_planned else index + len(plan.variants)] = lowered  # or repaired into another one
                 self._is_lowered = True
 

@@ -112,7 +112,7 @@ def candidates(names: Namespace) -> list[Candidate]:
         node = function.node
         if isinstance(node, ast.FunctionDef) and not in_aggregate(function.parents):
             space = names.inner(function.parents)
-            space.settle()
+            space.ensure_run()
             definition = jitdefs.define(space, node)
             decorated.append(_candidate(node.name, function.qualname, definition))
     made, factories = _made_by_calls(names, decorated)

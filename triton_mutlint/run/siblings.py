@@ -11,7 +11,7 @@ from triton_mutlint.types import Access, ArgType, ConstexprValue, Plan, TupleTyp
 NO_PARAMETER = ""  # whose accesses are those of nothing that is told
 
 
-class Family:
+class Siblings:
     """What is known of the variants of a plan from those that were lowered."""
 
     def __init__(self, plan: Plan) -> None:
