@@ -10,12 +10,11 @@ from collections.abc import Iterator
 
 from triton_mutlint.analysis.printed import SAME_VALUE, Width, integer_constant, width_of
 from triton_mutlint.ttir.ir import Function, Module, Op, walk
-from triton_mutlint.ttir.ops import Flow, lookup
+from triton_mutlint.ttir.ops import Flow, lookup, mask_of
 
 _COMPUTED = "computed"  # from constants alone
 _Known = dict[int, "int | str"]  # the values that are known at compile time: an integer constant, or _COMPUTED
 _CONDITIONS = ("scf.if", "cf.cond_br", "scf.condition", "arith.select")
-_MASKS = {"tt.store": 2, "tt.atomic_rmw": 2}
 _ABSORBING = ("arith.muli", "arith.andi")  # with zero, whatever the other operand is
 
 
@@ -82,8 +81,8 @@ def _decides(function: Function, op: Op, known: _Known) -> bool:
         lower, upper = (known.get(bound) for bound in op.operands[:2])
         is_entered = isinstance(lower, int) and isinstance(upper, int) and lower < upper
         return lower is not None and upper is not None and not is_entered
-    if op.name in _MASKS:
-        return any(known.get(mask) in (0, _COMPUTED) for mask in op.operands[_MASKS[op.name]:])
+    if (masks := mask_of(op)) and op.name != "tt.load":
+        return any(known.get(mask) in (0, _COMPUTED) for mask in masks)
     return _is_absorbed(op, known) and _carries(function, op)
 
 

@@ -38,7 +38,7 @@ class OpSites:
 
     def __init__(self, function: Function) -> None:
         self.all: list[OpSite] = []
-        self.producers: dict[int, Op] = {}
+        self.producers = function.producers
         self.sources: dict[int, list[int]] = {}
         self._used: set[int] = set()
         self._types = function.types
@@ -81,7 +81,6 @@ class OpSites:
             for index, op in enumerate(block.ops):
                 site = OpSite(op, (*path, (region, number, index)), branches)
                 self.all.append(site)
-                self.producers.update(dict.fromkeys(op.results, op))
                 self._used.update(op.operands)
                 for successor in op.successors:
                     self._link(successor.operands, region.blocks[successor.block].args)
@@ -89,7 +88,7 @@ class OpSites:
                 self._number(op)
                 if op.name == "scf.for":
                     bounds = ("scf.for", *map(self.alike, op.operands[:3]))
-                    counter = op.regions[0].blocks[0].args[0]
+                    counter = op.regions[0].args[0]
                     self._alike[counter] = self._first.setdefault(bounds, counter)
                 for branch, inner in enumerate(op.regions):
                     chosen = {(op.operands[0], branch)} if op.name == "scf.if" else set()
