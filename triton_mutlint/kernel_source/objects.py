@@ -9,7 +9,7 @@ from inspect import signature
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
-from triton_mutlint.types import TupleType
+from triton_mutlint.types import TupleType, unwrap_constexpr
 
 UNKNOWN: Any = type("Unknown", (), {"__repr__": lambda self: "UNKNOWN"})()
 _PLAIN = (int, float, str, bool, tuple, type(None))
@@ -18,8 +18,7 @@ _SEMANTIC = {"_semantic", "_generator", "_builder"}
 
 def plain(value: Any) -> Any:
     """A compile-time value: a number, text, tuple or dtype, also in a `tl.constexpr`; UNKNOWN for all else."""
-    if type(value).__name__ == "constexpr":
-        return plain(value.value)
+    value = unwrap_constexpr(value)
     return value if isinstance(value, _PLAIN) or type(value).__name__ == "dtype" else UNKNOWN
 
 

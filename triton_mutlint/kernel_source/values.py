@@ -10,6 +10,7 @@ from typing import Any
 from triton_mutlint.kernel_source.dtypes import short_name
 from triton_mutlint.kernel_source.objects import UNKNOWN, plain
 from triton_mutlint.kernel_source.slots import NO_TRACE, Trace, blended, merged
+from triton_mutlint.types import unwrap_constexpr
 
 _PLAIN = (int, float, str, type(None))
 
@@ -242,8 +243,7 @@ Env = dict[str, MayBe]  # what the names of a function hold
 
 def of_global(found: Any) -> MayBe:
     """What a name outside of the function holds."""
-    if type(found).__name__ == "constexpr":
-        found = getattr(found, "value", found)
+    found = unwrap_constexpr(found)
     value = plain(found)
     if isinstance(value, tuple):
         kinds = (Object(type(value)),) if type(value) is not tuple else ()

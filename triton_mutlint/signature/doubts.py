@@ -49,11 +49,10 @@ def with_unsettled(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) ->
     every = [*evidence.read, *(one for read in computed.values() for one in read)]
     names = unsettled_among(every, kernel.source, decides)
     guessed = {n for n, read in computed.items() if not names.isdisjoint(name for _, name in read)}
-    configs = kernel.autotune.configs if kernel.autotune else ()
-    if configs:
+    if kernel.configs:
         named = [(kernel.namespace, name) for part in kernel.node.decorator_list for name in mentioned(part)]
         is_changed = unsettled_among(named, kernel.source, lambda _: False)
-        guessed |= {name for config in configs for name in config.kwargs} if is_changed else set()
+        guessed |= {name for config in kernel.configs for name in config.kwargs} if is_changed else set()
     return replace(plan, unsettled=names, assumed=plan.assumed | guessed)
 
 

@@ -18,7 +18,7 @@ from triton_mutlint.kernel_source.walk import Walk
 from triton_mutlint.signature.evidence import Evidence, gather
 from triton_mutlint.signature.variants import types_of
 from triton_mutlint.spec.bind import value_parameters
-from triton_mutlint.spec.values import unwrap_constexpr, value_key
+from triton_mutlint.spec.values import value_key
 from triton_mutlint.types import (
     ArgType,
     ConstexprValue,
@@ -30,6 +30,7 @@ from triton_mutlint.types import (
     PointerType,
     ScalarType,
     TupleType,
+    unwrap_constexpr,
 )
 
 Given = Mapping[str, LaunchArgument]
@@ -50,8 +51,7 @@ class _Launch:
         self._kernel, self._plan, self._evidence, self._given = kernel, plan, evidence, given
         self._types = {name: types_of(plan, name) for name in kernel.parameter_names}
         self._values = value_parameters(kernel)
-        configs = kernel.autotune.configs if kernel.autotune else ()
-        self._tuned = {name for config in configs for name in config.kwargs}
+        self._tuned = {name for config in kernel.configs for name in config.kwargs}
 
     def effects(self, unsettled: Set[str]) -> OtherLaunch:
         fitting = {p.name: frozenset(n for n, v in enumerate(self._plan.variants) if self._fits(v.args[p.name], p))
@@ -88,9 +88,8 @@ class _Launch:
 
     def _has_all_configs(self, name: str) -> bool:
         analysed = {value_key(type_) for type_ in self._types[name]}
-        configs = self._kernel.autotune.configs if self._kernel.autotune else ()
-        wanted = {value_key(ConstexprValue(unwrap_constexpr(c.kwargs[name]))) for c in configs if name in c.kwargs}
-        return wanted <= analysed
+        given = (config.kwargs[name] for config in self._kernel.configs if name in config.kwargs)
+        return {value_key(ConstexprValue(unwrap_constexpr(value))) for value in given} <= analysed
 
     # ----------------------------------------------------------------- what the launch's parameters hold
 

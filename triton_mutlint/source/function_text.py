@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Mapping, Set
 from typing import Any
 
-from triton_mutlint.source.walking import BLOCKS, bound_in, dotted, walk
+from triton_mutlint.source.walking import BLOCKS, bound_in, called, dotted, walk
 
 TRITON = frozenset({"tl", "libdevice", "tldevice", "triton", "gl", "ttgl"})  # what Triton's own modules are called
 LANGUAGES = ("triton.language", "triton.experimental.gluon.language")
@@ -70,8 +70,7 @@ def may_be_jit(node: ast.AST) -> bool:
 
 def mentions_jit(decorator: ast.expr) -> bool:
     """`@triton.jit`, `@jit(…)`, `@my_jit`, `@partial(triton.jit, …)`."""
-    target = decorator.func if isinstance(decorator, ast.Call) else decorator
-    chain = dotted(target)
+    chain = called(decorator)
     if chain and "jit" in chain[-1].lower():
         return True
     if isinstance(decorator, ast.Call) and chain and chain[-1] == "partial":

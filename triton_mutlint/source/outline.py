@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from triton_mutlint.source.function_text import LANGUAGES, may_be_jit, mentions_jit
-from triton_mutlint.source.walking import BLOCKS, FIELDS, dotted, first_line, walk
+from triton_mutlint.source.walking import BLOCKS, FIELDS, called, dotted, first_line, walk
 
 _ANYWHERE = frozenset({"constexpr", "dtype", "pointer_type", "block_type"})  # may be called outside of jit functions
 _BUILTIN = frozenset({"_semantic", "_builder", "_generator"})  # what Triton passes to its own builtins
@@ -56,7 +56,7 @@ class Outline:
 
     def leads_to_jit(self, decorator: ast.expr) -> bool:
         """Whether a decorator mentions a `jit`, by its own name or by that of what it is imported as."""
-        chain = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
+        chain = called(decorator)
         return mentions_jit(decorator) or (bool(chain) and "jit" in self.full(chain).rpartition(".")[2].lower())
 
     def full(self, chain: tuple[str, ...]) -> str:

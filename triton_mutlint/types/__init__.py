@@ -24,6 +24,7 @@ from triton_mutlint.types.plan import (
     Site,
     TupleType,
     Variant,
+    unwrap_constexpr,
 )
 from triton_mutlint.types.report import (
     Access,

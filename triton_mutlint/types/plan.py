@@ -92,6 +92,11 @@ class TupleType:
 
 
 # Union, not `|`: evaluated at run time, where a forward reference is a string.
+def unwrap_constexpr(value: Any) -> Any:
+    """The value inside a `tl.constexpr`; anything else as it is."""
+    return value.value if type(value).__name__ == "constexpr" and hasattr(value, "value") else value
+
+
 ArgType = Union[PointerType, ScalarType, DescriptorType, ConstexprValue, TupleType]  # noqa: UP007
 
 

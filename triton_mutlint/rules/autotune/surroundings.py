@@ -60,8 +60,7 @@ def absence(subject: KernelSubject, parameter: str) -> Absence | None:
 
 def lacks_arguments(subject: KernelSubject, kernel: Kernel) -> bool:
     """Whether a launch leaves out what no config gives either: then the kernel is tuned over other configs."""
-    configs = kernel.autotune.configs if kernel.autotune else ()
-    configured = (name for config in configs for name in config.kwargs)
+    configured = (name for config in kernel.configs for name in config.kwargs)
     wanted = {p.name for p in kernel.parameters if not p.has_default}.difference(kernel.heuristics, configured)
     return any(not _is_open(launch.call) and not wanted <= dict(bound(launch.call, kernel.parameter_names)).keys()
                for _, _, launch in _launches(kernel, subject))

@@ -17,7 +17,7 @@ from triton_mutlint.source.slicing import jitdefs
 from triton_mutlint.source.slicing.jitdefs import JitDefinition, NotJitError, PlaceholderError
 from triton_mutlint.source.slicing.namespace import Namespace, closed
 from triton_mutlint.source.slicing.stubs import Missing, find_missing
-from triton_mutlint.source.walking import dotted
+from triton_mutlint.source.walking import called, dotted
 from triton_mutlint.types import Kernel, Location, Parameter, SourceFile
 
 _WORD = re.compile(r"(?!\d)[\w-]+")
@@ -174,8 +174,7 @@ def in_aggregate(parents: tuple[Function | ast.ClassDef, ...]) -> bool:
     """Methods of aggregates are part of a type, never kernels."""
     if not parents or not isinstance(parents[-1], ast.ClassDef):
         return False
-    decorators = (d.func if isinstance(d, ast.Call) else d for d in parents[-1].decorator_list)
-    return any("aggregate" in (dotted(d) or ("",))[-1] for d in decorators)
+    return any("aggregate" in (called(d) or ("",))[-1] for d in parents[-1].decorator_list)
 
 
 def _unmade(decorated: list[Candidate], making: Making, values: list[tuple[str, Any]]) -> None:

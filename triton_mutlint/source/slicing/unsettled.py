@@ -25,7 +25,7 @@ from triton_mutlint.source.slicing.module_text import ModuleText
 from triton_mutlint.source.slicing.spaces import Space, is_fixed, origin, space_of
 from triton_mutlint.source.slicing.statement_text import DEFINITIONS, mentioned
 from triton_mutlint.source.slicing.stubs import Missing
-from triton_mutlint.source.walking import children, dotted, walk
+from triton_mutlint.source.walking import called, children, walk
 from triton_mutlint.types import SourceFile, StageError, parse_source
 
 _READING = frozenset({*dir(Mapping), "copy", "count", "index"})  # methods of containers that change nothing
@@ -135,7 +135,7 @@ def _reads_varying(space: Space, node: ast.AST) -> bool:
     """Whether a node mentions random numbers, the clock, the number of a process, addresses, or the like."""
     file = space.module.outline
     for inner in walk(node):
-        chain = dotted(inner.func if isinstance(inner, ast.Call) else inner)  # type: ignore[arg-type]  # or no name
+        chain = called(inner)  # type: ignore[arg-type]  # or no name
         if chain and chain[0] in file.imports and _VARYING.match(file.full(chain)):
             return True
         is_builtin = isinstance(inner, ast.Call) and chain in _BUILTINS
