@@ -36,10 +36,6 @@ class Context:
         """The roots of whose integer value it tells that an op is reached."""
         return self.called | self.inside | self.jumped
 
-    @property
-    def arguments(self) -> range:
-        return range(self.function.n_args)
-
 
 class Contexts:
     """All contexts reached so far, found by callee and argument values."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 from triton_mutlint.analysis.contexts import Calls, Context, call_chains
@@ -53,7 +54,7 @@ class VariantEffects:
     unanalyzable_ops: tuple[UnanalyzableOp, ...] = ()
     unknown: frozenset[str] = frozenset()
 
-    @property
+    @cached_property
     def written(self) -> set[str]:
         """The parameters that an access writes, or updates."""
         return {n for n, accesses in self.accesses.items() if any(a.kind is not AccessKind.READ for a in accesses)}

@@ -66,6 +66,12 @@ def lookup(name: str) -> OpInfo | None:
     return _TABLE.get(name)
 
 
+def computes(name: str) -> bool:
+    """Whether what an op gives follows from its operands alone."""
+    info = lookup(name)
+    return info is not None and not info.touches_memory and info.flow is not Flow.SPECIAL
+
+
 def mask_of(op: Op) -> tuple[int, ...]:
     """The operand that says which elements of an access are left out, if there is one."""
     at = _MASKS.get(op.name, len(op.operands))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 from triton_mutlint.ttir.ir import Function, Op, Region
-from triton_mutlint.ttir.ops import Flow, lookup
+from triton_mutlint.ttir.ops import computes
 
 Place = tuple[int, ...]  # the values that make an address, each the first that is computed in its way
 
@@ -95,8 +95,7 @@ class OpSites:
                     self._region(inner, site.path, branches | chosen)
 
     def _number(self, op: Op) -> None:
-        info = lookup(op.name)
-        if len(op.results) == 1 and info is not None and not (info.touches_memory or info.flow is Flow.SPECIAL):
+        if len(op.results) == 1 and computes(op.name):
             key = (op.name, *map(self.alike, op.operands), *sorted(op.attrs.items()), self._types[op.results[0]])
             self._alike[op.results[0]] = self._first.setdefault(key, op.results[0])
 
