@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from triton_mutlint.basics import UsageError
+from triton_mutlint.basics import UsageError, nearest
 from triton_mutlint.config.request import matches
 from triton_mutlint.source.finder import Finder, ModulePlace
 from triton_mutlint.source.python_text import decode_source, has_kernels, has_ops, read_bytes, refuse_foreign
@@ -246,13 +246,11 @@ def _absolute(name: str, cwd: Path) -> Path:
 
 def _nearest(path: Path, cwd: Path) -> str:
     """A hint naming a sibling of similar name, if there is one."""
-    from difflib import get_close_matches
-
     if path.is_symlink():
         return f"it is a link to {path.readlink()}, which is not there"
     try:
         siblings = [entry.name for entry in path.parent.iterdir()]
     except OSError:
         return ""
-    matches = get_close_matches(path.name, siblings, 1)
-    return f"did you mean {display_path(path.with_name(matches[0]), cwd)}?" if matches else ""
+    close = nearest(path.name, siblings)
+    return f"did you mean {display_path(path.with_name(close), cwd)}?" if close else ""

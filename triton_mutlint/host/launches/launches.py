@@ -6,7 +6,14 @@ import ast
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
-from triton_mutlint.host.launches.tuners import FollowsTuners, fixes_a_branch, is_odd, possible, switched_off, told
+from triton_mutlint.host.launches.tuners import (
+    FollowsTuners,
+    fixes_a_branch,
+    is_written_by_none,
+    passes_another_value,
+    told,
+    values_at_launch,
+)
 from triton_mutlint.host.values.groups import Arguments, bind, parameters
 from triton_mutlint.host.values.values import NONE, ON_GRID, UNSEEN, KernelValue, Sort, Value, join
 from triton_mutlint.types import (
@@ -71,12 +78,12 @@ class Launching(FollowsTuners):
         given = self._with_defaults(kernel, {n: v for n, v in bound.values.items() if n not in tuned},
                                     tuned.keys(), arguments.optional)
         self._tuning(kernel, tuners, bound.values, node)
-        held = possible(verdict, given, tuned, lambda name: self.module_name(kernel.module, name, settled=True))
-        off = {p.name for p in verdict.parameters if switched_off(p, held)}
-        inferred = verdict.origin is Origin.INFERRED
-        odd = [p.name for p in verdict.parameters if inferred and p.name in given and is_odd(p, given[p.name])]
+        held = values_at_launch(verdict, given, tuned, lambda name: self.module_name(kernel.module, name, settled=True))
+        off = {p.name for p in verdict.parameters if is_written_by_none(p, held)}
+        others = [p.name for p in verdict.parameters if verdict.origin is Origin.INFERRED and p.name in given
+                  and passes_another_value(p, given[p.name])]
         ruled_out = off
-        if odd:  # its variants hold for launches of what tunes it
+        if others:  # its variants hold for launches of what tunes it
             ruled_out = {p.name for p in verdict.parameters if p.kind is not ParameterKind.CONSTEXPR}
         elif bound.extra_rest is None and bound.spare_rest is None and fixes_a_branch(
                 kernel.node, bound.values, held.keys()):
@@ -94,7 +101,7 @@ class Launching(FollowsTuners):
                 self._passed(verdict, parameter, value, node)
                 written |= {parameter.name} if parameter.mutation in _WRITTEN else set()
             self._behind(verdict, parameter, value, node)
-        told = bool(odd) and all(given[name].constant is not None for name in odd)
+        told = bool(others) and all(given[name].constant is not None for name in others)
         self._otherwise(verdict, passed, found, written, node, told)
         self._otherwise_set(verdict, kernel, passed, written, node)
         if bound.extra_rest is not None or kernel.node.args.vararg is not None:
