@@ -14,8 +14,7 @@ from triton_mutlint.kernel_source.folding import compared, computed, text_of
 from triton_mutlint.kernel_source.objects import UNKNOWN
 from triton_mutlint.kernel_source.slots import NO_TRACE
 from triton_mutlint.kernel_source.values import NO_ROOTS, NOTHING, Env, MayBe, constant, either, mixed, of_global
-
-_LANGUAGES = {"tl": "triton.language", "triton": "triton"}
+from triton_mutlint.source.function_text import TRITON_NAMES
 
 
 class Expressions(Calls):
@@ -46,7 +45,7 @@ class Expressions(Calls):
         found = self.namespace.get(node.id, getattr(builtins, node.id, UNKNOWN))
         if found is UNKNOWN:
             # `tl` is known where a part of a file is looked at without its imports; this package imports no Triton.
-            found = self.walk.helper(UNKNOWN, node.id) or sys.modules.get(_LANGUAGES.get(node.id, ""), UNKNOWN)
+            found = self.walk.helper(UNKNOWN, node.id) or sys.modules.get(TRITON_NAMES.get(node.id, ""), UNKNOWN)
             if found is UNKNOWN:  # then Triton refuses the kernel
                 self.done(f"{node.id} is not defined", NO_ROOTS)
                 return of_global(found)

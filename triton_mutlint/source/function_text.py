@@ -11,7 +11,10 @@ from typing import Any
 
 from triton_mutlint.source.walking import BLOCKS, bound_in, called, dotted, walk
 
-TRITON = frozenset({"tl", "libdevice", "tldevice", "triton", "gl", "ttgl"})  # what Triton's own modules are called
+# What Triton's own modules are commonly called wherever they are imported from.
+TRITON_NAMES = {"triton": "triton", "tl": "triton.language", "tldevice": "triton.language.extra.libdevice",
+                "libdevice": "triton.language.extra.libdevice"}
+TRITON = frozenset({*TRITON_NAMES, "gl", "ttgl"})
 LANGUAGES = ("triton.language", "triton.experimental.gluon.language")
 
 _SHAPING = frozenset({"reshape", "trans", "permute", "split", "dot"})
