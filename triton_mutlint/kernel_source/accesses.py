@@ -64,7 +64,7 @@ class Accesses:
         self.show(None).checked(value)
 
     def consult(self, *values: MayBe) -> None:
-        """Something is decided by the constants among `values`."""
+        """Note that the constants among `values` decide something."""
         for value in values:
             if value.of:
                 self.consulted |= value.of
@@ -73,19 +73,19 @@ class Accesses:
         return self.line, node.lineno, node.col_offset
 
     def keep(self, roots: frozenset[str]) -> None:
-        """It is put into memory, from where it may be loaded again."""
+        """Note that these addresses may be put into memory, from where they may be loaded again."""
         self.done("keep", roots)
 
     def load(self, roots: frozenset[str]) -> None:
-        """It may be read from there."""
+        """Note a load through one of these roots."""
         self.done("load", roots)
 
     def write(self, roots: frozenset[str]) -> None:
-        """Something is certainly stored: if through no parameter, then at an address of none."""
+        """Note a store that is certain: through one of these roots, or at an address of no parameter."""
         self.store(roots or NO_ROOTS)
 
     def store(self, roots: frozenset[str]) -> None:
-        """Something may be stored there."""
+        """Note a store that may happen, through one of these roots."""
         self.effects += 1
         self.done("store", roots)
 
@@ -95,7 +95,7 @@ class Accesses:
             self.done("type", NO_ROOTS)
 
     def done(self, kind: str, roots: frozenset[str]) -> None:
-        """Something is done here to the memory of parameters."""
+        """Note at the place of the walk that something of a `kind` is done to the memory of parameters."""
         site = Site(kind, (self.at,))
         self.sites.update((root, site) for root in roots)
 

@@ -34,7 +34,7 @@ class Observer:
     place: Place
 
     def checked(self, value: MayBe) -> None:
-        """It is asserted when the kernel is compiled."""
+        """A value is asserted while the kernel is compiled (`tl.static_assert`, `assert`)."""
 
     def binary(self, node: ast.BinOp, left: MayBe, right: MayBe, value: MayBe) -> MayBe:
         return value
@@ -67,7 +67,7 @@ class Observer:
         """A function among the arguments of another is applied to values."""
 
     def joined(self, left: MayBe, right: MayBe) -> None:
-        """One name may hold either."""
+        """Two paths meet after which one name may hold either value."""
 
 
 NOBODY = Observer()

@@ -32,7 +32,7 @@ class Outside:
         return self._held.get((id(home), name), (None, None))[1]
 
     def hold(self, home: Any, name: str, value: Any) -> MayBe:
-        """The same of one that has this value now."""
+        """What a name that has this value now holds, which is kept from now on."""
         found = of_global(value)
         self._held[id(home), name] = (home, found)
         return self.held(home, name) or found

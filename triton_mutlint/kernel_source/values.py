@@ -71,7 +71,7 @@ class MayBe:
         return self.roots.union(*(item.everything() for item in self.items or ()))
 
     def converted(self) -> MayBe:
-        """The same, where a call may have made a number of an address."""
+        """The value after a call, which may have made a number of an address: as such it keeps its root."""
         if not self.roots and self.items is None:
             return self
         items = None if self.items is None else tuple(item.converted() for item in self.items)
@@ -79,7 +79,7 @@ class MayBe:
         return self if roots == self.roots and items is None else replace(self, roots=roots, items=items)
 
     def number(self) -> MayBe:
-        """The same, where Triton takes no pointer."""
+        """The value where Triton takes numbers only: it is no address of a parameter then."""
         if not self.roots or self.items is not None or self.has_objects():
             return self
         roots = frozenset(root for root in self.roots if root.startswith((_NUMBER, MEMORY)))
@@ -112,7 +112,7 @@ class MayBe:
         return self.any_element(at)
 
     def any_element(self, at: object = UNKNOWN) -> MayBe:
-        """What iterating over it gives, or an index that is out of what is known."""
+        """Any element: what iterating over the value gives, or an index that is not known."""
         if self.items:
             return either(*((MayBe(self.roots),) if self.roots else ()), *self.items)
         return MayBe(self.roots, is_open=self.is_open, kinds=(SOME,) if self.kinds else (),
@@ -172,7 +172,7 @@ def loaded_from(address: frozenset[str]) -> frozenset[str]:
 
 
 def either(*values: MayBe) -> MayBe:
-    """One of `values`."""
+    """The join: a value that may be any one of `values`."""
     first = values[0]
     if len(values) == 1 or all(value is first or value == first for value in values):
         return first

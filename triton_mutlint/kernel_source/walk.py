@@ -55,7 +55,7 @@ class Walk:
         return self.consulting(helper, env)[0]
 
     def consulting(self, helper: Helper, env: Mapping[str, MayBe]) -> tuple[Footprint, frozenset[str]]:
-        """The same, and the parameters whose constants have decided something."""
+        """What `of` gives, and the parameters whose constants have decided a branch, a loop or an access."""
         key = (helper.node, *env.items())
         if key not in self._walked:
             self._walked[key] = self._consulting(helper, env)
@@ -100,7 +100,7 @@ class Walk:
 
 
 class WalkedBody(Expressions):
-    """The walk over one function's body."""
+    """The walk over one function's body: its statements."""
 
     def __init__(self, walk: Walk, helper: Helper, env: Env, caller: Accesses | None = None) -> None:
         super().__init__(walk, helper.node.lineno, caller)
@@ -156,7 +156,7 @@ class WalkedBody(Expressions):
             self.set_part(target.value, whole, value)
 
     def set_part(self, target: ast.expr, whole: MayBe, value: MayBe) -> None:
-        """Other names may stand for the same instance, and have the part then, too."""
+        """A part of `target`, which held `whole`, is `value` from now on; so it may be of other names for the instance."""
         if value.has_objects() or not whole.kinds:
             whole = mixed((whole, value))
         self.bind(target, MayBe(whole.everything() | value.everything(), is_open=True, kinds=whole.kinds))
@@ -197,7 +197,7 @@ class WalkedBody(Expressions):
         return None
 
     def joined(self, left: Env, right: Env) -> Env:
-        """One or the other; a name that only one has is looked up outside of the function where there is none."""
+        """What names hold where two paths meet; one that a path does not bind is looked up outside of the function."""
         for env, other in ((left, right), (right, left)):
             missing = {name: of_global(self.namespace[name]) for name in other if name not in env
                        and name in self.namespace}
@@ -237,7 +237,7 @@ class WalkedBody(Expressions):
             self.block(node.body)
 
     def refuse(self, node: ast.Raise) -> bool:
-        """Triton refuses the kernel if this is reached."""
+        """A `raise`: Triton refuses a kernel that reaches it, so that nothing follows."""
         return True
 
     def counted(self, node: ast.For | ast.While) -> tuple[range | None, bool, frozenset[str]]:

@@ -172,7 +172,7 @@ class OpKernels(Kernels):
 
     def _analyzed(self, module: HostModule, node: ast.FunctionDef,
                   names: frozenset[str]) -> tuple[KernelReport, ...] | str:
-        """The same for a kernel that the run has no verdict on."""
+        """The verdicts on a kernel that the run has none on, because it was not asked for: it is analysed here."""
         source = SourceFile(module.path, module.display, module.text, names or frozenset([node.name]))
         (file,) = lint_files([source], self.run.steps, self.run.request, silent, 1, warm_up=self.run.warm_up)
         found = [report for _, report in file.reports]

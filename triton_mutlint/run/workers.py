@@ -98,7 +98,7 @@ class _File:
         return kernel
 
     def end(self, noted: Inputs | None) -> None:
-        """One of its parts is done."""
+        """Note that one of its parts is done, and what was read for it."""
         self.parts -= 1
         if noted is not None:
             self.noted.add(noted)

@@ -149,11 +149,11 @@ class _Source:
         self.consulted: set[str] = set()
 
     def possible(self, names: Sequence[str]) -> _Stores:
-        """Whatever the values of these parameters are."""
+        """What may be stored through, whatever the values of these parameters are."""
         return self._stores({name: MayBe(is_open=True, of=frozenset((name,))) for name in names})
 
     def stores(self, change: Mapping[str, ArgType]) -> _Stores:
-        """With the first guesses, but for this change."""
+        """What may be stored through with the first guesses, but for this change."""
         return self._stores({name: given_by(name, type_) for name, type_ in change.items()})
 
     def _stores(self, change: Mapping[str, MayBe]) -> _Stores:

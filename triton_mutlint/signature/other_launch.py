@@ -45,7 +45,7 @@ def other_launch(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel], give
 
 
 class _Launch:
-    """One launch, beside the variants of a plan."""
+    """One launch, compared with the variants of a plan."""
 
     def __init__(self, kernel: Kernel, plan: Plan, evidence: Evidence, given: Given) -> None:
         self._kernel, self._plan, self._evidence, self._given = kernel, plan, evidence, given

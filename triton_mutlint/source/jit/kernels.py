@@ -42,7 +42,7 @@ class Candidate:
 
     @property
     def names(self) -> set[str]:
-        """What it may be asked for by: a name of its own, with its line or without."""
+        """The names by which a user may ask for it: each alone, and with its line (`kernel:12`)."""
         names = {self.name, self.qualname, self.node.name, *self.aliases}
         return names | {f"{name}:{self.node.lineno}" for name in names}
 
@@ -60,7 +60,7 @@ class Candidate:
 
     def kernel(self, source: SourceFile, namespace: Mapping[str, Any], tuning: Tuning, *, is_helper: bool = False,
                notes: Iterable[str] = ()) -> Kernel:
-        """It as a loaded kernel; `namespace` are its globals."""
+        """The candidate as a loaded kernel; `namespace` are its globals."""
         return Kernel(
             name=self.name,
             location=Location(source.display, self.node.lineno, self.node.col_offset + 1),
