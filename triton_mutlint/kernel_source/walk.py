@@ -156,7 +156,7 @@ class WalkedBody(Expressions):
             self.set_part(target.value, whole, value)
 
     def set_part(self, target: ast.expr, whole: MayBe, value: MayBe) -> None:
-        """A part of `target`, which held `whole`, is `value` from now on; so it may be of other names for the instance."""
+        """A part of `target`, which held `whole`, is `value` now: so it may be of other names for the same instance."""
         if value.has_objects() or not whole.kinds:
             whole = mixed((whole, value))
         self.bind(target, MayBe(whole.everything() | value.everything(), is_open=True, kinds=whole.kinds))
