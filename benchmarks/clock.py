@@ -22,7 +22,7 @@ from triton_mutlint.run import judge
 from triton_mutlint.run import kernel as pipeline
 from triton_mutlint.run import lint as linting
 from triton_mutlint.run import run as engine
-from triton_mutlint.run.family import Family
+from triton_mutlint.run.siblings import Siblings
 from triton_mutlint.types import Kernel, Plan, Target
 
 BARE = "make_ir by itself"
@@ -100,7 +100,7 @@ def stage_seconds() -> Iterator[Counter[str]]:
 @contextmanager
 def _told_variants(by_itself: Callable[..., object]) -> Iterator[None]:
     """In this block, variants that are told from others are lowered, too."""
-    analyze, told = pipeline._Variants.analyze, Family.told
+    analyze, told = pipeline._Variants.analyze, Siblings.told
     kernels: list[tuple[Kernel, Plan, Target, pipeline.Tools]] = []
 
     def analyzing(work: pipeline._Variants, target: Target, named: bool) -> None:
@@ -108,8 +108,8 @@ def _told_variants(by_itself: Callable[..., object]) -> Iterator[None]:
         analyze(work, target, named)
         kernels.pop()
 
-    def telling(family: Family, index: int) -> Any:
-        effects = told(family, index)
+    def telling(siblings: Siblings, index: int) -> Any:
+        effects = told(siblings, index)
         if effects is not None:
             kernel, plan, target, tools = kernels[-1]
             variant, backend = plan.variants[index], tools.lowerer._backend(target)
@@ -118,7 +118,7 @@ def _told_variants(by_itself: Callable[..., object]) -> Iterator[None]:
                       backend.options(variant.options))
         return effects
 
-    with patch.object(pipeline._Variants, "analyze", analyzing), patch.object(Family, "told", telling):
+    with patch.object(pipeline._Variants, "analyze", analyzing), patch.object(Siblings, "told", telling):
         yield
 
 

@@ -156,8 +156,8 @@ def test_no_test_imports_or_patches_an_internal_name() -> None:
 
 
 @pytest.mark.parametrize("text", [
-    "from triton_mutlint.run.family import _look", "monkeypatch.setattr(family, '_look', f)",
-    "monkeypatch.setattr('triton_mutlint.run.family._look', f)", "patch.object(family, '_look', f)",
+    "from triton_mutlint.run.siblings import _look", "monkeypatch.setattr(siblings, '_look', f)",
+    "monkeypatch.setattr('triton_mutlint.run.siblings._look', f)", "patch.object(siblings, '_look', f)",
 ])
 def test_an_internal_name_would_be_found(text: str) -> None:
     assert [*internals(ast.parse(text))] == ["_look"]

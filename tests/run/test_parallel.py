@@ -141,7 +141,7 @@ from pathlib import Path
 from triton_mutlint.config.request import Request
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.run import sources_of
-from triton_mutlint.run.workers import At, Part
+from triton_mutlint.run.workers import KernelStep, Part
 request = Request(("kernels/alias_params.py",), Path(sys.argv[1]), use_spec=False, targets=("cuda:90",))
 (source,), _ = sources_of(request)
 run = Run(request, lambda *_: None)
@@ -149,7 +149,7 @@ run.check([source])
 run.warm_up()
 before = set(sys.modules)
 steps = list(run.steps(source, Part(0)))
-assert [step.report.mutated for step in steps if isinstance(step, At) and step.report], steps
+assert [step.report.mutated for step in steps if isinstance(step, KernelStep) and step.report], steps
 print(*sorted(name for name in set(sys.modules) - before if name.startswith("triton")))
 """
 

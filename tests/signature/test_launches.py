@@ -46,6 +46,12 @@ def k(p, MODE: tl.constexpr):
     assert [str(a) for a in found.alternatives] == ["1", "2"]
 
 
+def test_a_launch_of_what_a_function_makes_of_a_kernel_is_one_of_the_kernel() -> None:
+    text = "def go(x):\n    launcher({}, t=True)[(1,)](x, EPS=1e-12)\n\ndef k(a, EPS: tl.constexpr):\n    pass\n"
+    assert guesses(text.format("k"))["EPS"] == ["1e-12"]
+    assert guesses(text.format("{True: k, False: j}[flag]"))["EPS"] == ["1e-12"]
+
+
 def test_what_follows_a_starred_argument_is_not_told() -> None:
     assert guesses("def go(x, args):\n    k[(1,)](x, *args, 1.0)\n\ndef k(a, b, c):\n    pass\n")["c"] == ["i32"]
 

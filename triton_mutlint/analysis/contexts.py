@@ -1,4 +1,4 @@
-"""Functions under concrete abstract arguments, how they call each other, and their blocks (docs/analysis.md, 5)."""
+"""Functions under concrete abstract arguments, and how they call each other (docs/analysis.md, section 5)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from triton_mutlint.analysis.lattice import Lattice
 from triton_mutlint.analysis.printed import Width, width_of
-from triton_mutlint.ttir.ir import Block, Function, Op, Region
+from triton_mutlint.ttir.ir import Function, Op
 
 MAX_PER_FUNCTION = 64
 MAX_CHAINS = 8  # chains of calls reported per context
@@ -35,10 +35,6 @@ class Context:
     def deciding(self) -> int:
         """The roots of whose integer value it tells that an op is reached."""
         return self.called | self.inside | self.jumped
-
-    @property
-    def arguments(self) -> range:
-        return range(self.function.n_args)
 
 
 class Contexts:
@@ -92,43 +88,3 @@ def call_chains(entry: Context) -> Iterator[tuple[Context, tuple[Calls, ...]]]:
         queue.extend((callee, (*chain, op)) for op, callee in context.calls.values())
     for context, found in chains.values():
         yield context, tuple(found)
-
-
-# --------------------------------------------------------------------------- the shape of control flow
-
-
-class ControlFlow:
-    """Memoises, per region, the blocks that some path from its entry block reaches."""
-
-    def __init__(self) -> None:
-        self._reachable: dict[int, tuple[int, ...]] = {}
-
-    def blocks(self, region: Region) -> tuple[int, ...]:
-        """Indices of the reachable blocks, ascending (section 3: unreachable blocks are skipped)."""
-        found = self._reachable.get(id(region))
-        if found is None:
-            found = self._reachable[id(region)] = _reach(region)
-        return found
-
-    def terminators(self, region: Region) -> list[Op]:
-        """The ops that leave the region: the last of each reachable block that branches nowhere."""
-        blocks = [region.blocks[i] for i in self.blocks(region)]
-        return [b.ops[-1] for b in blocks if b.ops and not b.ops[-1].successors]
-
-
-def entry_block(region: Region) -> Block | None:
-    return region.blocks[0] if region.blocks else None
-
-
-def _reach(region: Region) -> tuple[int, ...]:
-    if len(region.blocks) <= 1:
-        return tuple(range(len(region.blocks)))
-    seen = {0}
-    stack = [0]
-    while stack:
-        ops = region.blocks[stack.pop()].ops
-        for successor in ops[-1].successors if ops else ():
-            if successor.block not in seen:
-                seen.add(successor.block)
-                stack.append(successor.block)
-    return tuple(sorted(seen))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 from triton_mutlint.analysis.contexts import Calls, Context, call_chains
@@ -13,7 +14,7 @@ from triton_mutlint.analysis.printed import constant_behind
 from triton_mutlint.analysis.solver import Solver
 from triton_mutlint.analysis.values import bits
 from triton_mutlint.ttir.ir import Function, Op, Region
-from triton_mutlint.ttir.ops import OpInfo, lookup, rows
+from triton_mutlint.ttir.ops import OpInfo, lookup, mask_of, rows
 from triton_mutlint.types import (
     Access,
     AccessKind,
@@ -53,7 +54,7 @@ class VariantEffects:
     unanalyzable_ops: tuple[UnanalyzableOp, ...] = ()
     unknown: frozenset[str] = frozenset()
 
-    @property
+    @cached_property
     def written(self) -> set[str]:
         """The parameters that an access writes, or updates."""
         return {n for n, accesses in self.accesses.items() if any(a.kind is not AccessKind.READ for a in accesses)}
@@ -111,7 +112,7 @@ class EffectReader:
         return self._effective[function.name]
 
     def _ops(self, region: Region) -> Iterator[Op]:
-        for index in self._solver.flow.blocks(region):
+        for index in region.reachable:
             for op in region.blocks[index].ops:
                 if op.name not in QUIET:
                     yield op
@@ -133,10 +134,11 @@ class EffectReader:
         elif info.touches_memory and not self._is_masked_out(site):
             self._memory_op(site, info)
 
-    def _is_masked_out(self, site: _Site) -> bool:
+    @staticmethod
+    def _is_masked_out(site: _Site) -> bool:
         """A store or atomic whose mask is the constant false does nothing."""
-        masks = site.op.operands[2:3] if site.op.name in ("tt.store", "tt.atomic_rmw") else ()
-        return any(constant_behind(mask, lambda v: self._solver.producer(site.context, v)) == 0 for mask in masks)
+        masks = mask_of(site.op) if site.op.name != "tt.load" else ()
+        return any(constant_behind(mask, site.context.function.producers.get) == 0 for mask in masks)
 
     def _memory_op(self, site: _Site, info: OpInfo) -> None:
         for kind, indices in ((AccessKind.READ, info.reads), (AccessKind.WRITE, info.writes),

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from triton_mutlint.analysis import transfer
-from triton_mutlint.analysis.contexts import Context, ControlFlow
+from triton_mutlint.analysis.contexts import Context
 from triton_mutlint.analysis.lattice import Lattice
 from triton_mutlint.analysis.opaque import OpaqueReader
 from triton_mutlint.analysis.printed import Width, constant_behind, pointee_bits
 from triton_mutlint.analysis.values import bits
 from triton_mutlint.ttir.asm_steps import AsmAccess, AsmValue
-from triton_mutlint.ttir.ir import Function, Module, Op, Region
+from triton_mutlint.ttir.ir import Function, Module, Op
 from triton_mutlint.ttir.ops import Flow, OpInfo
 
 _BYTE = 8
@@ -29,13 +29,11 @@ class SingleOps:
     def __init__(self, module: Module, lattice: Lattice, opaque: OpaqueReader) -> None:
         self.lattice = lattice
         self.memory = Memory(lattice)
-        self.flow = ControlFlow()
         self.opaque = opaque
         self.again = False
         self._fitted: dict[Width, dict[int, int]] = {Width.BIT: {}, Width.NARROW: {}}
         self._results: dict[tuple[transfer.Transfer, tuple[int, ...]], int] = {}
         self._functions = module.functions
-        self._producers: dict[int, dict[int, Op]] = {}
 
     def set(self, context: Context, value: int, state: int, back: bool = False) -> None:
         """Add `state` to what is known of an op's result; `back` when an earlier op has read it already."""
@@ -84,14 +82,6 @@ class SingleOps:
     def states(context: Context, values: Sequence[int]) -> list[int]:
         return [context.values[v] for v in values]
 
-    def producer(self, context: Context, value: int) -> Op | None:
-        """The op that yields `value`, None for arguments."""
-        table = self._producers.get(id(context.function))
-        if table is None:
-            table = self._producers[id(context.function)] = {}
-            _index(context.function.body, table)
-        return table.get(value)
-
     def callee(self, op: Op) -> Function | None:
         """The function with a body that a `tt.call` names."""
         found = self._functions.get(op.attrs.get("callee", "").lstrip("@"))
@@ -121,7 +111,7 @@ class SingleOps:
         """Which of two operands is no constant, and the other's number."""
         for index, other in ((0, 1), (1, 0))[: 2 if op.name in transfer.EXCHANGEABLE else 1]:
             if context.values[op.operands[other]] == self.lattice.number:
-                number = constant_behind(op.operands[other], lambda v: self.producer(context, v))
+                number = constant_behind(op.operands[other], context.function.producers.get)
                 if number is not None:
                     return index, number
         return None
@@ -176,7 +166,7 @@ class SingleOps:
 
     def split(self, context: Context, op: Op) -> None:
         """Section 3.8: the halves of a join are told apart again."""
-        joined = self.producer(context, op.operands[0])
+        joined = context.function.producers.get(op.operands[0])
         source = joined if joined is not None and joined.name == "tt.join" else op
         self.set_all(context, op.results, self.states(context, source.operands))
 
@@ -215,15 +205,6 @@ class SingleOps:
             self.unknown(context, op)
             return
         self.set_results(context, op, self.lattice.computed(self.states(context, op.operands)))
-
-
-def _index(region: Region, table: dict[int, Op]) -> None:
-    for block in region.blocks:
-        for op in block.ops:
-            for result in op.results:
-                table[result] = op
-            for inner in op.regions:
-                _index(inner, table)
 
 
 class Memory:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from triton_mutlint.analysis import transfer
-from triton_mutlint.analysis.contexts import Context, Contexts, entry_block
+from triton_mutlint.analysis.contexts import Context, Contexts
 from triton_mutlint.analysis.lattice import Lattice
 from triton_mutlint.analysis.opaque import OpaqueReader
 from triton_mutlint.analysis.printed import constant_behind
@@ -59,7 +59,7 @@ class Solver(SingleOps):
         """The ops of a region that is entered as `roots` decide."""
         outside = context.inside
         context.inside |= roots
-        for index in self.flow.blocks(region):
+        for index in region.reachable:
             for op in region.blocks[index].ops:
                 function = PURE.get(op.name)
                 if function is not None:
@@ -93,7 +93,7 @@ class Solver(SingleOps):
             self.merge(context, arguments, paths, context.jumped, back=successor.block <= index)
 
     def leaving(self, context: Context, region: Region) -> list[list[int]]:
-        return [self.states(context, op.operands) for op in self.flow.terminators(region)]
+        return [self.states(context, op.operands) for op in region.exits]
 
     def _branches(self, context: Context, op: Op) -> None:
         roots = self.looked_at(context, op.operands[:1])
@@ -107,7 +107,7 @@ class Solver(SingleOps):
         lower, _upper, step = self.states(context, op.operands[:3])
         roots = self.looked_at(context, op.operands[:3])
         initial = self.states(context, op.operands[3:])
-        induction, *carried = body.blocks[0].args
+        induction, *carried = body.args
         start = self.lattice.sum(lower, self.lattice.scaled(step))
         self.set(context, induction, self.lattice.choice([start] * 2, roots))
         self.set_all(context, carried, initial)
@@ -119,20 +119,20 @@ class Solver(SingleOps):
 
     def _is_entered(self, context: Context, op: Op) -> bool:
         """Whether a loop makes at least one trip, its bounds being constants (signed or not)."""
-        lower, upper = (constant_behind(v, lambda v: self.producer(context, v)) for v in op.operands[:2])
+        lower, upper = (constant_behind(v, context.function.producers.get) for v in op.operands[:2])
         return lower is not None and upper is not None and 0 <= lower < upper
 
     def _while(self, context: Context, op: Op) -> None:
         before, after = op.regions
-        carried = before.blocks[0].args
+        carried = before.args
         initial = self.states(context, op.operands)
         self.set_all(context, carried, initial)
-        roots = self.looked_at(context, [o.operands[0] for o in self.flow.terminators(before)])
+        roots = self.looked_at(context, [o.operands[0] for o in before.exits])
         self.region(context, before, roots)
-        ended = self.looked_at(context, [o.operands[0] for o in self.flow.terminators(before)])
+        ended = self.looked_at(context, [o.operands[0] for o in before.exits])
         self.again |= ended != roots
         going = [states for _condition, *states in self.leaving(context, before)]
-        self.merge(context, after.blocks[0].args, going * 2, ended)
+        self.merge(context, after.args, going * 2, ended)
         self.merge(context, op.results, going * 2, ended)
         self.region(context, after, ended)
         self.merge(context, carried, [initial, *self.leaving(context, after)], ended, back=True)
@@ -141,7 +141,7 @@ class Solver(SingleOps):
         """A reduction or scan: its body sees operands and earlier results, in both argument halves."""
         states = self.states(context, op.operands)
         body = op.regions[0]
-        arguments = body.blocks[0].args
+        arguments = body.args
         self.set_all(context, arguments, states * 2)
         self.set_all(context, op.results, states)  # one element is returned as it is
         self.region(context, body)
@@ -152,7 +152,7 @@ class Solver(SingleOps):
     def _map(self, context: Context, op: Op) -> None:
         """Section 3.8: of each operand the body sees several elements side by side; so it returns them."""
         body = op.regions[0]
-        arguments = body.blocks[0].args
+        arguments = body.args
         pack = len(arguments) // len(op.operands) if op.operands else 1
         self.set_all(context, arguments, [state for state in self.states(context, op.operands) for _ in range(pack)])
         self.region(context, body)
@@ -178,9 +178,8 @@ class Solver(SingleOps):
     def _partitions(self, context: Context, op: Op) -> None:
         """Warps that run the first region, and others that run one of the rest with the op's operands."""
         for region in op.regions:
-            block = entry_block(region)
-            if block and block.args:
-                self.set_all(context, block.args, self.states(context, op.operands))
+            if region.args:
+                self.set_all(context, region.args, self.states(context, op.operands))
             self.region(context, region)
             for yielded in self.leaving(context, region):
                 self.set_all(context, op.results, yielded)
@@ -207,8 +206,7 @@ class Solver(SingleOps):
             self.memory.put(self.lattice.reaching(address), state, context.deciding)
         state |= self.lattice.address(self.lattice.unknown)
         for region in op.regions:
-            block = entry_block(region)
-            for argument in block.args if block else ():
+            for argument in region.args:
                 self.set(context, argument, state)
             self.region(context, region)
             for returned in self.leaving(context, region):

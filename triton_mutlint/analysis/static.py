@@ -10,12 +10,11 @@ from collections.abc import Iterator
 
 from triton_mutlint.analysis.printed import SAME_VALUE, Width, integer_constant, width_of
 from triton_mutlint.ttir.ir import Function, Module, Op, walk
-from triton_mutlint.ttir.ops import Flow, lookup
+from triton_mutlint.ttir.ops import computes, mask_of
 
 _COMPUTED = "computed"  # from constants alone
 _Known = dict[int, "int | str"]  # the values that are known at compile time: an integer constant, or _COMPUTED
 _CONDITIONS = ("scf.if", "cf.cond_br", "scf.condition", "arith.select")
-_MASKS = {"tt.store": 2, "tt.atomic_rmw": 2}
 _ABSORBING = ("arith.muli", "arith.andi")  # with zero, whatever the other operand is
 
 
@@ -54,7 +53,7 @@ class _Scan:
             elif found:
                 yield op, known
                 value = known[op.operands[0]] if op.name in SAME_VALUE else _COMPUTED
-                value = value if _is_absorbed(op, known) or (is_whole and _is_computing(op.name)) else None
+                value = value if _is_absorbed(op, known) or (is_whole and computes(op.name)) else None
             if value is not None:
                 known.update(dict.fromkeys(op.results, value))
 
@@ -64,11 +63,6 @@ class _Scan:
             self._constant[name] = False  # what a recursion gets
             self._constant[name] = any(op.name == "tt.return" for op, _ in self.followed(self._functions[name]))
         return self._constant.get(name, False)
-
-
-def _is_computing(name: str) -> bool:
-    info = lookup(name)
-    return info is not None and not info.touches_memory and info.flow is not Flow.SPECIAL
 
 
 def _is_absorbed(op: Op, known: _Known) -> bool:
@@ -82,8 +76,8 @@ def _decides(function: Function, op: Op, known: _Known) -> bool:
         lower, upper = (known.get(bound) for bound in op.operands[:2])
         is_entered = isinstance(lower, int) and isinstance(upper, int) and lower < upper
         return lower is not None and upper is not None and not is_entered
-    if op.name in _MASKS:
-        return any(known.get(mask) in (0, _COMPUTED) for mask in op.operands[_MASKS[op.name]:])
+    if (masks := mask_of(op)) and op.name != "tt.load":
+        return any(known.get(mask) in (0, _COMPUTED) for mask in masks)
     return _is_absorbed(op, known) and _carries(function, op)
 
 

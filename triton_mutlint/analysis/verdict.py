@@ -54,7 +54,7 @@ def _parameter(name: str, variants: Sequence[AnalyzedVariant], inferred: frozens
     types = [v.arguments[name] for v in variants if name in v.arguments]
     accesses = tuple(dict.fromkeys(a for v in variants for a in v.effects.accesses.get(name, ())))
     kinds = {a.kind for a in accesses}
-    writing = [v for v in variants if _writes(v.effects.accesses.get(name, ()))]
+    writing = [v for v in variants if name in v.effects.written]
     if len(writing) == len(variants):
         mutation = Mutation.WRITTEN
     elif writing:
@@ -73,10 +73,6 @@ def _parameter(name: str, variants: Sequence[AnalyzedVariant], inferred: frozens
         atomics=AccessKind.ATOMIC in kinds, accesses=_sorted(accesses), reason=reasons.get(owner, ""),
         rerun=max(variant.reruns.get(name, Rerun.SAFE) for variant in variants),
     )
-
-
-def _writes(accesses: Iterable[Access]) -> bool:
-    return any(a.kind is not AccessKind.READ for a in accesses)
 
 
 def _sorted(accesses: Iterable[Access]) -> tuple[Access, ...]:

@@ -16,7 +16,7 @@ from triton_mutlint.cli.shell.output import Progress, fitted, write_stdout
 from triton_mutlint.config.request import Request
 from triton_mutlint.run.lint import Question, Run
 from triton_mutlint.run.run import compiling, sources_of
-from triton_mutlint.spec.bind import tuned_parameters
+from triton_mutlint.spec.entries import giver_in_source
 from triton_mutlint.spec.model import KernelSpec, Spec
 from triton_mutlint.spec.values import distinct
 from triton_mutlint.types import Failure, FileResult, Kernel, KernelReport, Location, Plan
@@ -117,7 +117,6 @@ def _answer(run: Run, file: FileResult, kernel: Kernel, _: KernelReport) -> str:
 
 def _parameters(kernel: Kernel, entry: KernelSpec | None, spec: Spec | None, plan: Plan) -> Iterator[Row]:
     """Each parameter: its types over the variants, where they come from, and more of what was inferred."""
-    tuned = tuned_parameters(kernel)
     for index, parameter in enumerate(kernel.parameters):
         name = parameter.name
         reason = plan.reasons.get(name, "")
@@ -126,14 +125,13 @@ def _parameters(kernel: Kernel, entry: KernelSpec | None, spec: Spec | None, pla
             origin = origin_of(reason)
         elif entry is not None and (entry.arg(name) is not None or entry.compact is not None):
             origin = "spec"  # a compact signature gives all that nothing else does
-        elif name in tuned:
-            origin, reason = "autotune", f"autotune configs, line {line}" if line else "autotune configs"
-        elif name in kernel.heuristics:
-            origin = "heuristics"
+        elif (giver := giver_in_source(kernel, parameter)) in ("autotune", "heuristics"):
+            origin = giver
+            if giver == "autotune":
+                reason = f"autotune configs, line {line}" if line else "autotune configs"
         else:
-            is_value = parameter.is_constexpr
-            given = spec is not None and spec.default_for(name, is_value=is_value) is not None
-            origin = "spec" if given else "default"
+            is_given = spec is not None and spec.default_for(name, is_value=parameter.is_constexpr) is not None
+            origin = "spec" if is_given else "default"
         types = dict.fromkeys(str(arg) for arg in distinct(v.args[name] for v in plan.variants))
         yield {"name": name, "index": index, "types": list(types), "from": origin, "reason": reason}
 

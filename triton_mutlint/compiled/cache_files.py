@@ -15,7 +15,7 @@ from typing import Any
 from triton_mutlint.compiled.model import STAGES, CompiledKernel, options_of, target_of
 from triton_mutlint.process.stamps import content_of
 from triton_mutlint.source.discover import display_path
-from triton_mutlint.types import Failure, Location, Stage, StageError
+from triton_mutlint.types import Failure, StageError
 
 SUFFIXES = tuple(f".{stage}" for stage in STAGES)
 _SHOWN = 8  # characters of the name of an entry, which is a hash
@@ -86,7 +86,7 @@ def _text(path: Path, display: str) -> str:
 
 def _unreadable(display: str, why: str) -> StageError:
     hint = "if another process is writing it, run this again; else delete the entry: Triton compiles it anew"
-    return StageError(Failure(Stage.LOAD, f"cannot read {display}: {why}", Location(display, 1), hint))
+    return StageError.of_file(display, f"cannot read {display}: {why}", hint)
 
 
 def _metadata(path: Path) -> dict[str, Any]:

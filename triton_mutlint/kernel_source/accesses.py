@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
+from triton_mutlint.kernel_source.helpers import Helper
 from triton_mutlint.kernel_source.objects import named_and_home, parameter_names, stored_through
+from triton_mutlint.kernel_source.observer import Observer, Place
 from triton_mutlint.kernel_source.operations import ANY, TYPING, masked_off
-from triton_mutlint.kernel_source.values import NO_ROOTS, NOTHING, MayBe
+from triton_mutlint.kernel_source.outside import Outside
+from triton_mutlint.kernel_source.values import NO_ROOTS, NOTHING, Env, MayBe
 from triton_mutlint.types import Site
 
 
@@ -23,18 +26,45 @@ class Done:
     consulted: frozenset[str] = frozenset()
 
 
+class Callee(Protocol):
+    """The walk that a body is part of: it knows the helpers, and what they do."""
+
+    outside: Outside
+    observer: Observer
+
+    def call(self, helper: Helper, env: Env, caller: Accesses) -> Done: ...
+
+    def helper(self, target: Any, name: str = "") -> Helper | None: ...
+
+
 class Accesses:
     """The accesses seen so far, by the roots that they go through, each with its place."""
 
-    def __init__(self, line: int) -> None:
-        self.line = line
+    def __init__(self, walk: Callee, line: int, caller: Accesses | None = None) -> None:
+        self.walk, self.line = walk, line
+        self.here = Place()
+        # The line of the kernel's own body whose call is followed; 0 outside of calls.
+        self.outer: int = 0 if caller is None else caller.outer or caller.here.line
         self.at: tuple[int, ...] = (line,)
         self.sites: set[tuple[str, Site]] = set()
         self.effects = 0  # writes, and what may write, seen so far
         self.consulted: set[str] = set()  # parameters whose constants have decided something
 
+    def show(self, node: ast.AST | None) -> Observer:
+        """Who is to see what is done at a node, or at the last one."""
+        self.walk.observer.place = self.here
+        if node is not None:
+            self.here.own_line = getattr(node, "lineno", 0)
+            self.here.line = self.outer or self.here.own_line
+        return self.walk.observer
+
+    def checked(self, value: MayBe) -> None:
+        """The value is asserted when the kernel is compiled."""
+        self.done(f"assert {value.value}", NO_ROOTS)
+        self.show(None).checked(value)
+
     def consult(self, *values: MayBe) -> None:
-        """Something is decided by the constants among `values`."""
+        """Note that the constants among `values` decide something."""
         for value in values:
             if value.of:
                 self.consulted |= value.of
@@ -43,25 +73,21 @@ class Accesses:
         return self.line, node.lineno, node.col_offset
 
     def keep(self, roots: frozenset[str]) -> None:
-        """It is put into memory, from where it may be loaded again."""
+        """Note that these addresses may be put into memory, from where they may be loaded again."""
         self.done("keep", roots)
 
     def load(self, roots: frozenset[str]) -> None:
-        """It may be read from there."""
+        """Note a load through one of these roots."""
         self.done("load", roots)
 
     def write(self, roots: frozenset[str]) -> None:
-        """Something is certainly stored: if through no parameter, then at an address of none."""
+        """Note a store that is certain: through one of these roots, or at an address of no parameter."""
         self.store(roots or NO_ROOTS)
 
     def store(self, roots: frozenset[str]) -> None:
-        """Something may be stored there."""
+        """Note a store that may happen, through one of these roots."""
         self.effects += 1
         self.done("store", roots)
-
-    def checked(self, value: MayBe) -> None:
-        """The value is asserted when the kernel is compiled."""
-        self.done(f"assert {value.value}", NO_ROOTS)
 
     def asked(self, name: str, args: Sequence[MayBe], given: frozenset[str]) -> None:
         """A function may ask of what kind a value is, or how long a tuple whose length is not told."""
@@ -69,7 +95,7 @@ class Accesses:
             self.done("type", NO_ROOTS)
 
     def done(self, kind: str, roots: frozenset[str]) -> None:
-        """Something is done here to the memory of parameters."""
+        """Note at the place of the walk that something of a `kind` is done to the memory of parameters."""
         site = Site(kind, (self.at,))
         self.sites.update((root, site) for root in roots)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
-from triton_mutlint.kernel_source.accesses import Accesses, Done, by_parameter, partitions, spell_out
+from triton_mutlint.kernel_source.accesses import Accesses, by_parameter, partitions, spell_out
 from triton_mutlint.kernel_source.folding import folded
 from triton_mutlint.kernel_source.helpers import Helper, any_of, bound_arguments
 from triton_mutlint.kernel_source.objects import (
@@ -18,7 +18,6 @@ from triton_mutlint.kernel_source.objects import (
     member,
     named_and_home,
 )
-from triton_mutlint.kernel_source.observer import NOBODY, Observer
 from triton_mutlint.kernel_source.operations import (
     ALLOCATES,
     ANSWERING,
@@ -46,13 +45,11 @@ from triton_mutlint.kernel_source.operations import (
     unpacked,
     with_fields,
 )
-from triton_mutlint.kernel_source.outside import Outside
 from triton_mutlint.kernel_source.slots import merged
 from triton_mutlint.kernel_source.values import (
     NO_ROOTS,
     NOTHING,
     SOME,
-    Env,
     MayBe,
     Object,
     either,
@@ -60,16 +57,6 @@ from triton_mutlint.kernel_source.values import (
     mixed,
 )
 from triton_mutlint.types import Site
-
-
-class Callee(Protocol):
-    """What knows the helpers, and what they do."""
-
-    outside: Outside
-
-    def call(self, helper: Helper, env: Env, caller: Calls) -> Done: ...
-
-    def helper(self, target: Any, name: str = "") -> Helper | None: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,18 +70,11 @@ class _Bound:
 class Calls(Accesses):
     """The part of a walk over a function's body that applies functions to values."""
 
-    def __init__(self, stores: Callee, line: int) -> None:
-        super().__init__(line)
-        self.stores = stores
-        self.node: ast.Call | None = None  # the call that is followed
+    node: ast.Call | None = None  # the call that is followed
 
     def eval(self, node: ast.expr) -> MayBe:
         """What an expression may hold."""
         raise NotImplementedError
-
-    def show(self, node: ast.AST | None) -> Observer:
-        """Who is to see what is done at a node, or at the last one."""
-        return NOBODY
 
     def instance(self, cls: type, args: Sequence[MayBe], named: Mapping[str, MayBe]) -> MayBe | None:
         """An instance of an aggregate whose fields are arguments of its constructor."""
@@ -115,8 +95,8 @@ class Calls(Accesses):
         if owner.items is not None and name in names[: len(owner.items)]:
             return owner.items[names.index(name)]
         if owner.functions and not owner.is_open:
-            return either(*(self.stores.outside.attribute(f.it, name) for f in owner.functions))
-        methods = [self.stores.helper(member(kind.it, name)) for kind in owner.kinds]
+            return either(*(self.walk.outside.attribute(f.it, name) for f in owner.functions))
+        methods = [self.walk.helper(member(kind.it, name)) for kind in owner.kinds]
         bound = [MayBe(functions=(Object(_Bound(m, owner)),)) for m in methods if m is not None]
         if bound and len(bound) == len(methods):
             return either(*bound)
@@ -127,7 +107,7 @@ class Calls(Accesses):
     def overloaded(self, *values: MayBe) -> None:
         """An operator is applied to `values`: one of them may define what it does."""
         for kind in dict.fromkeys(k for v in values for k in v.kinds):
-            if kind == SOME or any(self.stores.helper(member(kind.it, n)) for n in dir(kind.it) if n[:2] == "__"):
+            if kind == SOME or any(self.walk.helper(member(kind.it, n)) for n in dir(kind.it) if n[:2] == "__"):
                 self.done("store", mixed(values).roots)
 
     def call(self, node: ast.Call) -> MayBe:
@@ -189,9 +169,9 @@ class Calls(Accesses):
         """A call of a known object; `method` is its name as an attribute, which methods of tensors do not know."""
         if isinstance(target, _Bound):
             target, args = target.method, [target.owner, *args]
-        helper = target if isinstance(target, Helper) else self.stores.helper(target)
+        helper = target if isinstance(target, Helper) else self.walk.helper(target)
         if helper is not None:
-            done = self.stores.call(helper, bound_arguments(helper, args, named), self)
+            done = self.walk.call(helper, bound_arguments(helper, args, named), self)
             self.effects += done.writes
             self.consulted |= done.consulted
             self.sites.update((root, Site(site.kind, (self.at, *site.path))) for root, site in done.sites)
@@ -217,7 +197,7 @@ class Calls(Accesses):
         name, home = named_and_home(target)
         found = None if named else folded(target, args)
         if found is not None:
-            return found if self.stores.outside.is_settled(target) else MayBe(is_open=True)
+            return found if self.walk.outside.is_settled(target) else MayBe(is_open=True)
         everything = mixed((*args, *named.values()))
         if name in WHOLE and home.partition(".")[0] in QUIET:
             return replace(mixed(value.number() for value in (*args, *named.values())), kinds=())
@@ -286,7 +266,7 @@ class Calls(Accesses):
         node, self.node = self.node, None
         for value in every:
             for function in value.functions:
-                if (helper := self.stores.helper(function.it)) is not None:
+                if (helper := self.walk.helper(function.it)) is not None:
                     found.append(self.applied(helper, mapped or [parts] * len(helper.node.args.args), {}))
         self.node = node
         if name in COMBINING:

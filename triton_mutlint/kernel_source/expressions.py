@@ -10,12 +10,11 @@ from dataclasses import replace
 from typing import Any
 
 from triton_mutlint.kernel_source.calls import Calls
-from triton_mutlint.kernel_source.evaluate import UNKNOWN
 from triton_mutlint.kernel_source.folding import compared, computed, text_of
+from triton_mutlint.kernel_source.objects import UNKNOWN
 from triton_mutlint.kernel_source.slots import NO_TRACE
 from triton_mutlint.kernel_source.values import NO_ROOTS, NOTHING, Env, MayBe, constant, either, mixed, of_global
-
-_LANGUAGES = {"tl": "triton.language", "triton": "triton"}
+from triton_mutlint.source.function_text import TRITON_NAMES
 
 
 class Expressions(Calls):
@@ -40,17 +39,17 @@ class Expressions(Calls):
     def name(self, node: ast.Name) -> MayBe:
         if node.id in self.env:
             return self.env[node.id]
-        known = self.stores.outside.held(self.namespace, node.id)
+        known = self.walk.outside.held(self.namespace, node.id)
         if known is not None:
             return known
         found = self.namespace.get(node.id, getattr(builtins, node.id, UNKNOWN))
         if found is UNKNOWN:
             # `tl` is known where a part of a file is looked at without its imports; this package imports no Triton.
-            found = self.stores.helper(UNKNOWN, node.id) or sys.modules.get(_LANGUAGES.get(node.id, ""), UNKNOWN)
+            found = self.walk.helper(UNKNOWN, node.id) or sys.modules.get(TRITON_NAMES.get(node.id, ""), UNKNOWN)
             if found is UNKNOWN:  # then Triton refuses the kernel
                 self.done(f"{node.id} is not defined", NO_ROOTS)
                 return of_global(found)
-        return self.stores.outside.hold(self.namespace, node.id, found)
+        return self.walk.outside.hold(self.namespace, node.id, found)
 
     def attribute(self, node: ast.Attribute) -> MayBe:
         owner = self.eval(node.value)

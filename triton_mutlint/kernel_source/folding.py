@@ -12,13 +12,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from triton_mutlint.kernel_source.evaluate import UNKNOWN, next_power_of_2, plain
-from triton_mutlint.kernel_source.objects import named_and_home
+from triton_mutlint.kernel_source.objects import UNKNOWN, named_and_home, plain
 from triton_mutlint.kernel_source.operations import QUIET
 from triton_mutlint.kernel_source.values import FALSE, NOTHING, TRUE, MayBe, Object, constant, decided_by
 from triton_mutlint.ttir.asm_steps import HOLE
 
 _LIMIT = 1 << 31
+_LOGICAL = (ast.BitAnd, ast.BitOr, ast.BitXor)
+
+
+def next_power_of_2(n: int) -> int:
+    return 1 << max(0, (n - 1).bit_length())
+
+
 # Operators that come to the same on a machine; those in the second table, if no operand is negative.
 _EXACT: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.BitAnd: operator.and_,
@@ -62,7 +68,8 @@ def _computed(op: ast.operator, left: MayBe, right: MayBe) -> MayBe | None:
     if isinstance(op, ast.BitAnd) and any(v.is_known and v.value in (False, 0) for v in (left, right)):
         is_flag = any(v.value is False for v in (left, right))
         return FALSE if is_flag else constant(0)
-    if not _is_whole(a) or not _is_whole(b) or type(a) is not type(b) or (type(a) is bool and not _is_logical(op)):
+    is_sum_of_flags = type(a) is bool and not isinstance(op, _LOGICAL)
+    if not _is_whole(a) or not _is_whole(b) or type(a) is not type(b) or is_sum_of_flags:
         return None
     function = _EXACT.get(type(op)) or (_POSITIVE.get(type(op)) if a >= 0 and b >= 0 else None)
     return None if function is None else _result(function, (a, b))
@@ -95,10 +102,6 @@ def _result(function: Callable[..., Any], args: tuple[Any, ...]) -> MayBe | None
     except (ArithmeticError, TypeError, ValueError):
         return None
     return constant(found) if _is_whole(found) else None
-
-
-def _is_logical(op: ast.operator) -> bool:
-    return isinstance(op, ast.BitAnd | ast.BitOr | ast.BitXor)
 
 
 def _is_whole(value: Any) -> bool:

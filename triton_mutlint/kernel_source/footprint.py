@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
 from dataclasses import replace
 
-from triton_mutlint.kernel_source.helpers import Helper, Program
+from triton_mutlint.kernel_source.helpers import Helper
 from triton_mutlint.kernel_source.values import NOTHING, MayBe, Object, of_global
 from triton_mutlint.kernel_source.walk import Walk
 from triton_mutlint.types import ArgType, ConstexprValue, Footprint, Kernel, ScalarType, TupleType, Variant
-
-
-def footprint(kernel: Kernel, program: Program, given: Mapping[str, MayBe],
-              unsettled: Set[str] = frozenset()) -> Footprint:
-    """What the source of `kernel` may touch where its parameters are what `given` says.
-
-    The names outside of functions in `unsettled` may have other values than they have now.
-    """
-    return Walk(program, unsettled).of(Helper.of(kernel), given)
 
 
 def footprints(kernel: Kernel, walk: Walk, variants: tuple[Variant, ...]) -> tuple[Footprint, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import inspect
 import textwrap
 from collections import ChainMap
@@ -11,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from triton_mutlint.kernel_source.evaluate import UNKNOWN, own
-from triton_mutlint.kernel_source.objects import named_and_home
+from triton_mutlint.kernel_source.objects import UNKNOWN, named_and_home, own
 from triton_mutlint.kernel_source.operations import ANY, PURE, stores
 from triton_mutlint.kernel_source.slots import NO_TRACE
 from triton_mutlint.kernel_source.values import NOTHING, Env, MayBe, mixed, of_global
+from triton_mutlint.source.function_text import closure
 from triton_mutlint.source.slicing.spaces import node_of
 from triton_mutlint.types import Kernel
 
@@ -91,13 +90,7 @@ class Program:
 
 def namespace_of(function: Any) -> Mapping[str, Any]:
     """Where the names of a function are looked up: in those it was defined in, too."""
-    outside = getattr(function, "__globals__", {})
-    cells = dict(zip(getattr(getattr(function, "__code__", None), "co_freevars", ()),
-                     getattr(function, "__closure__", None) or (), strict=False))
-    held = {}
-    for name, cell in cells.items():
-        with contextlib.suppress(ValueError):  # not set yet
-            held[name] = cell.cell_contents
+    outside, held = getattr(function, "__globals__", {}), closure(function)
     return ChainMap(held, outside) if held else outside
 
 

@@ -9,10 +9,25 @@ from inspect import signature
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
-from triton_mutlint.kernel_source.evaluate import UNKNOWN
-from triton_mutlint.types import TupleType
+from triton_mutlint.types import TupleType, unwrap_constexpr
 
+UNKNOWN: Any = type("Unknown", (), {"__repr__": lambda self: "UNKNOWN"})()
+_PLAIN = (int, float, str, bool, tuple, type(None))
 _SEMANTIC = {"_semantic", "_generator", "_builder"}
+
+
+def plain(value: Any) -> Any:
+    """A compile-time value: a number, text, tuple or dtype, also in a `tl.constexpr`; UNKNOWN for all else."""
+    value = unwrap_constexpr(value)
+    return value if isinstance(value, _PLAIN) or type(value).__name__ == "dtype" else UNKNOWN
+
+
+def own(value: Any, name: str) -> Any:
+    """An attribute an object holds itself: stand-ins answer, or raise, for every other name."""
+    try:
+        return object.__getattribute__(value, "__dict__").get(name)
+    except AttributeError:
+        return None
 
 
 def member(target: Any, name: str) -> Any:

@@ -16,6 +16,7 @@ class Place:
     """Where in the source a walk is: the line in the kernel's own body."""
 
     line: int = 0
+    own_line: int = 0  # in whichever function it stands
     is_asserting: bool = False  # inside an assertion: its comparisons choose nothing
 
     @contextmanager
@@ -31,6 +32,9 @@ class Observer:
     """Sees what a walk meets, and says what is to be remembered of each value; this one remembers nothing."""
 
     place: Place
+
+    def checked(self, value: MayBe) -> None:
+        """A value is asserted while the kernel is compiled (`tl.static_assert`, `assert`)."""
 
     def binary(self, node: ast.BinOp, left: MayBe, right: MayBe, value: MayBe) -> MayBe:
         return value
@@ -63,7 +67,7 @@ class Observer:
         """A function among the arguments of another is applied to values."""
 
     def joined(self, left: MayBe, right: MayBe) -> None:
-        """One name may hold either."""
+        """Two paths meet after which one name may hold either value."""
 
 
 NOBODY = Observer()

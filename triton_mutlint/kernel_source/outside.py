@@ -7,9 +7,8 @@ from collections.abc import Iterator, Set
 from types import FunctionType, ModuleType
 from typing import Any
 
-from triton_mutlint.kernel_source.evaluate import UNKNOWN
 from triton_mutlint.kernel_source.helpers import namespace_of
-from triton_mutlint.kernel_source.objects import member, named_and_home
+from triton_mutlint.kernel_source.objects import UNKNOWN, member, named_and_home
 from triton_mutlint.kernel_source.values import MayBe, of_global
 from triton_mutlint.source.finder import is_real
 
@@ -33,7 +32,7 @@ class Outside:
         return self._held.get((id(home), name), (None, None))[1]
 
     def hold(self, home: Any, name: str, value: Any) -> MayBe:
-        """The same of one that has this value now."""
+        """What a name that has this value now holds, which is kept from now on."""
         found = of_global(value)
         self._held[id(home), name] = (home, found)
         return self.held(home, name) or found

@@ -6,16 +6,14 @@ that it is computed from. Nothing else is foreseen, so what is not refused here 
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Mapping, Sequence
 
-from triton_mutlint.kernel_source.calls import Calls
 from triton_mutlint.kernel_source.footprint import given_by
 from triton_mutlint.kernel_source.helpers import Helper, Program
-from triton_mutlint.kernel_source.observer import Observer, Place
+from triton_mutlint.kernel_source.observer import Observer
 from triton_mutlint.kernel_source.operations import dimensions
-from triton_mutlint.kernel_source.values import Env, MayBe
-from triton_mutlint.kernel_source.walk import Walk, WalkedBody
+from triton_mutlint.kernel_source.values import MayBe
+from triton_mutlint.kernel_source.walk import Walk
 from triton_mutlint.types import ArgType, Kernel
 
 Refused = Mapping[int, frozenset[str]]  # by line, the parameters that decide it
@@ -24,18 +22,22 @@ Refused = Mapping[int, frozenset[str]]  # by line, the parameters that decide it
 def refused(kernel: Kernel, program: Program, args: Mapping[str, ArgType]) -> Refused:
     """What the source of `kernel` shows of these arguments."""
     sizes = _Sizes()
-    _SizesWalk(program, sizes).of(Helper.of(kernel), {name: given_by(name, type_) for name, type_ in args.items()})
+    Walk(program, observer=sizes).of(Helper.of(kernel), {name: given_by(name, type_) for name, type_ in args.items()})
     return sizes.refused
 
 
 class _Sizes(Observer):
     def __init__(self) -> None:
-        self.place = Place()
         self.refused: dict[int, frozenset[str]] = {}
 
     def note(self, value: MayBe) -> None:
         if value.of:
-            self.refused[self.place.line] = self.refused.get(self.place.line, frozenset()) | value.of
+            line = self.place.own_line
+            self.refused[line] = self.refused.get(line, frozenset()) | value.of
+
+    def checked(self, value: MayBe) -> None:
+        if value.is_known and not value.value:
+            self.note(value)
 
     def called(self, name: str, args: Sequence[MayBe], named: Mapping[str, MayBe], value: MayBe) -> MayBe:
         for size in _leaves(dimensions(name, args, named)):
@@ -51,27 +53,3 @@ class _Sizes(Observer):
 def _leaves(values: Sequence[MayBe]) -> Iterator[MayBe]:
     for value in values:
         yield from (value,) if value.items is None else _leaves(value.items)
-
-
-class _SizesWalk(Walk):
-    def __init__(self, program: Program, sizes: _Sizes) -> None:
-        super().__init__(program)
-        self.sizes = sizes
-
-    def body(self, helper: Helper, env: Env, caller: Calls | None) -> WalkedBody:
-        return _SizesBody(self, helper, env)
-
-
-class _SizesBody(WalkedBody):
-    def __init__(self, stores: _SizesWalk, helper: Helper, env: Env) -> None:
-        super().__init__(stores, helper, env)
-        self.sizes = stores.sizes
-
-    def show(self, node: ast.AST | None) -> Observer:
-        self.sizes.place.line = getattr(node, "lineno", self.sizes.place.line)
-        return self.sizes
-
-    def checked(self, value: MayBe) -> None:
-        super().checked(value)
-        if value.is_known and not value.value:
-            self.sizes.note(value)

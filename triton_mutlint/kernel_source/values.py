@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from triton_mutlint.kernel_source.dtypes import short_name
-from triton_mutlint.kernel_source.evaluate import UNKNOWN, plain
+from triton_mutlint.kernel_source.objects import UNKNOWN, plain
 from triton_mutlint.kernel_source.slots import NO_TRACE, Trace, blended, merged
+from triton_mutlint.types import unwrap_constexpr
 
 _PLAIN = (int, float, str, type(None))
 
@@ -70,7 +71,7 @@ class MayBe:
         return self.roots.union(*(item.everything() for item in self.items or ()))
 
     def converted(self) -> MayBe:
-        """The same, where a call may have made a number of an address."""
+        """The value after a call, which may have made a number of an address: as such it keeps its root."""
         if not self.roots and self.items is None:
             return self
         items = None if self.items is None else tuple(item.converted() for item in self.items)
@@ -78,7 +79,7 @@ class MayBe:
         return self if roots == self.roots and items is None else replace(self, roots=roots, items=items)
 
     def number(self) -> MayBe:
-        """The same, where Triton takes no pointer."""
+        """The value where Triton takes numbers only: it is no address of a parameter then."""
         if not self.roots or self.items is not None or self.has_objects():
             return self
         roots = frozenset(root for root in self.roots if root.startswith((_NUMBER, MEMORY)))
@@ -111,7 +112,7 @@ class MayBe:
         return self.any_element(at)
 
     def any_element(self, at: object = UNKNOWN) -> MayBe:
-        """What iterating over it gives, or an index that is out of what is known."""
+        """Any element: what iterating over the value gives, or an index that is not known."""
         if self.items:
             return either(*((MayBe(self.roots),) if self.roots else ()), *self.items)
         return MayBe(self.roots, is_open=self.is_open, kinds=(SOME,) if self.kinds else (),
@@ -171,7 +172,7 @@ def loaded_from(address: frozenset[str]) -> frozenset[str]:
 
 
 def either(*values: MayBe) -> MayBe:
-    """One of `values`."""
+    """The join: a value that may be any one of `values`."""
     first = values[0]
     if len(values) == 1 or all(value is first or value == first for value in values):
         return first
@@ -242,8 +243,7 @@ Env = dict[str, MayBe]  # what the names of a function hold
 
 def of_global(found: Any) -> MayBe:
     """What a name outside of the function holds."""
-    if type(found).__name__ == "constexpr":
-        found = getattr(found, "value", found)
+    found = unwrap_constexpr(found)
     value = plain(found)
     if isinstance(value, tuple):
         kinds = (Object(type(value)),) if type(value) is not tuple else ()

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Set
 from dataclasses import replace
 from typing import Any
 
-from triton_mutlint.kernel_source.accesses import Done
-from triton_mutlint.kernel_source.calls import Calls
+from triton_mutlint.kernel_source.accesses import Accesses, Done
 from triton_mutlint.kernel_source.expressions import Expressions
 from triton_mutlint.kernel_source.helpers import Helper, Program
 from triton_mutlint.kernel_source.objects import named_and_home
+from triton_mutlint.kernel_source.observer import NOBODY, Observer
 from triton_mutlint.kernel_source.operations import trips
 from triton_mutlint.kernel_source.outside import Outside
 from triton_mutlint.kernel_source.values import (
@@ -40,8 +40,10 @@ MAX_TRIPS = 24
 class Walk:
     """One walk over a kernel and the helpers that it calls."""
 
-    def __init__(self, program: Program, unsettled: Set[str] = frozenset()) -> None:
-        self._program, self.outside = program, Outside(unsettled)
+    def __init__(self, program: Program, unsettled: Set[str] = frozenset(), observer: Observer = NOBODY,
+                 body: type[WalkedBody] | None = None) -> None:
+        self._program, self.outside, self.observer = program, Outside(unsettled), observer
+        self._body = body or WalkedBody  # how the body of a function is walked
         self._known: dict[tuple[Helper, tuple[tuple[str, MayBe], ...]], Done] = {}
         self._running: set[tuple[Helper, tuple[tuple[str, MayBe], ...]]] = set()
         self._inside: set[tuple[Helper, tuple[tuple[str, MayBe], ...]]] = set()  # those of them that call themselves
@@ -53,7 +55,7 @@ class Walk:
         return self.consulting(helper, env)[0]
 
     def consulting(self, helper: Helper, env: Mapping[str, MayBe]) -> tuple[Footprint, frozenset[str]]:
-        """The same, and the parameters whose constants have decided something."""
+        """What `of` gives, and the parameters whose constants have decided a branch, a loop or an access."""
         key = (helper.node, *env.items())
         if key not in self._walked:
             self._walked[key] = self._consulting(helper, env)
@@ -61,18 +63,14 @@ class Walk:
 
     def _consulting(self, helper: Helper, env: Mapping[str, MayBe]) -> tuple[Footprint, frozenset[str]]:
         self._calls = 0
-        body = self.body(helper, dict(env), None)
+        body = self._body(self, helper, dict(env))
         body.block(helper.node.body)
         sites: dict[str, set[Site]] = {}
         for root, site in body.sites:
             sites.setdefault(parameter(root), set()).add(site)
         return Footprint({name: frozenset(found) for name, found in sites.items()}), frozenset(body.consulted)
 
-    def body(self, helper: Helper, env: Env, caller: Calls | None) -> WalkedBody:
-        """The walk over the body of one function, which another one calls."""
-        return WalkedBody(self, helper, env)
-
-    def call(self, helper: Helper, env: Env, caller: Calls) -> Done:
+    def call(self, helper: Helper, env: Env, caller: Accesses) -> Done:
         """What a helper returns, and what it does to memory."""
         key = (helper, tuple(env.items()))  # not its text: two of a factory's products share that
         if key in self._known:
@@ -86,7 +84,7 @@ class Walk:
         self._calls += 1
         self._running.add(key)
         try:
-            body = self.body(helper, dict(env), caller)
+            body = self._body(self, helper, dict(env), caller)
             body.block(helper.node.body)
         finally:  # another walk may follow one that took too long
             self._running.discard(key)
@@ -102,10 +100,10 @@ class Walk:
 
 
 class WalkedBody(Expressions):
-    """The walk over one function's body."""
+    """The walk over one function's body: its statements."""
 
-    def __init__(self, stores: Walk, helper: Helper, env: Env) -> None:
-        super().__init__(stores, helper.node.lineno)
+    def __init__(self, walk: Walk, helper: Helper, env: Env, caller: Accesses | None = None) -> None:
+        super().__init__(walk, helper.node.lineno, caller)
         self.namespace, self.env = helper.namespace, env
         self.returned: MayBe | None = None
         self.unrolled = 1  # how often the body of the loop is walked that is walked now
@@ -158,7 +156,7 @@ class WalkedBody(Expressions):
             self.set_part(target.value, whole, value)
 
     def set_part(self, target: ast.expr, whole: MayBe, value: MayBe) -> None:
-        """Other names may stand for the same instance, and have the part then, too."""
+        """A part of `target`, which held `whole`, is `value` now: so it may be of other names for the same instance."""
         if value.has_objects() or not whole.kinds:
             whole = mixed((whole, value))
         self.bind(target, MayBe(whole.everything() | value.everything(), is_open=True, kinds=whole.kinds))
@@ -199,7 +197,7 @@ class WalkedBody(Expressions):
         return None
 
     def joined(self, left: Env, right: Env) -> Env:
-        """One or the other; a name that only one has is looked up outside of the function where there is none."""
+        """What names hold where two paths meet; one that a path does not bind is looked up outside of the function."""
         for env, other in ((left, right), (right, left)):
             missing = {name: of_global(self.namespace[name]) for name in other if name not in env
                        and name in self.namespace}
@@ -239,7 +237,7 @@ class WalkedBody(Expressions):
             self.block(node.body)
 
     def refuse(self, node: ast.Raise) -> bool:
-        """Triton refuses the kernel if this is reached."""
+        """A `raise`: Triton refuses a kernel that reaches it, so that nothing follows."""
         return True
 
     def counted(self, node: ast.For | ast.While) -> tuple[range | None, bool, frozenset[str]]:

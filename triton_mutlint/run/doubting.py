@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 
 from triton_mutlint.analysis import VariantEffects
@@ -78,8 +78,8 @@ def doubted(
     """
     if doubts is None:
         return tuple(parameters), ()
-    found = {p.name: op for p in parameters if p.mutation is Mutation.UNWRITTEN
-             for op in _doubts_of(p.name, doubts, hidden, addresses, behind, kernel, parameters)}
+    found = {p.name: op for p in parameters if p.mutation is Mutation.UNWRITTEN and (
+        op := _doubt(p.name, doubts, hidden, addresses, behind, kernel, parameters)) is not None}
     is_open = hidden or doubts.open
     changed = tuple(
         replace(p, mutation=Mutation.UNKNOWN if p.name in found else p.mutation,
@@ -91,32 +91,36 @@ def doubted(
     return changed, tuple(replace(op, parameters=tuple(names)) for op, names in together.items())
 
 
-def _doubts_of(name: str, doubts: Doubts, hidden: bool, addresses: Set[str], behind: Set[str],
-               kernel: Kernel, parameters: Sequence[ParameterReport]) -> Iterator[UnanalyzableOp]:
+def _doubt(name: str, doubts: Doubts, hidden: bool, addresses: Set[str], behind: Set[str],
+           kernel: Kernel, parameters: Sequence[ParameterReport]) -> UnanalyzableOp | None:
+    """Why a parameter may be written all the same that no analysed variant writes; None if it may not."""
     file = kernel.location.file
     if name in addresses:
         line = doubts.addresses.get(name) or doubts.kept.get(name) or kernel.location.line
         reason = f"whether `{name}` is a number or an address is guessed"
-        yield UnanalyzableOp("address", "", reason, (name,), Location(file, line),
-                             f"give the type of `{name}` in the spec")
-        return
+        return UnanalyzableOp("address", "", reason, (name,), Location(file, line),
+                              f"give the type of `{name}` in the spec")
     line = doubts.stores.get(name) or (0 if behind else doubts.behind.get(name, 0))
-    if line and (hidden or doubts.open):
-        reason = "no analysed variant reaches this write, and guessed arguments decide whether one does"
-        around = conditions(kernel.node, line)
-        deciding = leading_to(kernel, around)
-        guessed = {base: base if more else f"{base} as {p.type}" for p in parameters if p.inferred
-                   for base, _, more in (p.name.partition("."),) if base in deciding}
-        guesses = [*guessed.values()] or doubts.values
-        if named := doubts.later.intersection(around) or (doubts.later if not guesses else ()):
-            names = ", ".join(f"`{one}`" for one in sorted(named))
-            reason = f"whether it is reached may depend on {names}, which may be set before a launch"
-            yield UnanalyzableOp("store", "", reason, (name,), Location(file, line),
-                                 f"give {names} in the spec under `globals:`")
-            return
-        shown = f" (guessed: {', '.join(guesses[:_SHOWN])}{', …' if len(guesses) > _SHOWN else ''})" if guesses else ""
-        advice = f"give the arguments that decide it in the spec{shown}; a list of values gives a variant each"
-        if not guesses:
-            reason = "no analysed variant reaches this write, and it is not known what decides whether one does"
-            advice = "give the kernel's arguments in the spec, and by `--target` the targets that it is for"
-        yield UnanalyzableOp("store", "", reason, (name,), Location(file, line), advice)
+    if not line or not (hidden or doubts.open):
+        return None
+    reason, advice = _hidden_write(line, doubts, kernel, parameters)
+    return UnanalyzableOp("store", "", reason, (name,), Location(file, line), advice)
+
+
+def _hidden_write(line: int, doubts: Doubts, kernel: Kernel, parameters: Sequence[ParameterReport]) -> tuple[str, str]:
+    """Why it is not known whether a launch reaches the write at a line, and what to do about that."""
+    around = conditions(kernel.node, line)
+    deciding = leading_to(kernel, around)
+    guessed = {base: base if more else f"{base} as {p.type}" for p in parameters if p.inferred
+               for base, _, more in (p.name.partition("."),) if base in deciding}
+    guesses = [*guessed.values()] or doubts.values
+    if named := doubts.unsettled.intersection(around) or (doubts.unsettled if not guesses else ()):
+        names = ", ".join(f"`{one}`" for one in sorted(named))
+        return (f"whether it is reached may depend on {names}, which may be set before a launch",
+                f"give {names} in the spec under `globals:`")
+    if not guesses:
+        return ("no analysed variant reaches this write, and it is not known what decides whether one does",
+                "give the kernel's arguments in the spec, and by `--target` the targets that it is for")
+    shown = f"{', '.join(guesses[:_SHOWN])}{', …' if len(guesses) > _SHOWN else ''}"
+    return ("no analysed variant reaches this write, and guessed arguments decide whether one does",
+            f"give the arguments that decide it in the spec (guessed: {shown}); a list of values gives a variant each")

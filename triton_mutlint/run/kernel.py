@@ -15,7 +15,7 @@ from triton_mutlint.lowering.lower import Lowerer, flat_args
 from triton_mutlint.process.watchdog import TooLongError
 from triton_mutlint.rules.autotune.rerun import reruns_of
 from triton_mutlint.run.doubting import doubted, written_addresses
-from triton_mutlint.run.family import Family
+from triton_mutlint.run.siblings import Siblings
 from triton_mutlint.signature.repair import Repair
 from triton_mutlint.ttir.ir import ParseError
 from triton_mutlint.ttir.parser import parse
@@ -34,6 +34,7 @@ from triton_mutlint.types import (
     StageError,
     Status,
     Target,
+    TorchReport,
     UnanalyzableOp,
     Variant,
 )
@@ -102,6 +103,33 @@ def failed(kernel: Kernel, failure: Failure, targets: Sequence[Target] = ()) -> 
     return KernelReport(kernel.name, kernel.location, Status.FAILED, failure=failure, targets=tuple(targets))
 
 
+def compared(analyze: Callable[[Observe], KernelReport]) -> KernelReport:
+    """What `analyze` gives, beside what torch's own pass says of the same kernel and arguments (`--compare torch`).
+
+    `analyze` tells of the variants that no siblings tell of.
+    """
+    from triton_mutlint.lowering.torch_pass import TorchAnswer, ask  # here: few ask for it, and it imports much
+
+    answers: list[tuple[TorchAnswer, set[str]]] = []  # each with what the variant writes
+
+    def observe(kernel: Kernel, variant: Variant, effects: VariantEffects, target: Target) -> None:
+        if (seen := ask(kernel, variant, target)) is not None:  # torch lowers each anew
+            answers.append((seen, effects.written))
+
+    report = analyze(observe)
+    if report.failure is not None:
+        return report
+    missed = {name for seen, written in answers for name in written - seen.written}
+    taken = {name for seen, _ in answers for name in seen.written}
+    names = [parameter.name for parameter in report.parameters]
+    fuses = [seen.fuses_epilogue for seen, _ in answers]
+    return replace(report, torch=TorchReport(
+        len(answers), tuple(n for n in names if n in missed),
+        tuple(n for n in names if n in taken and n not in (*report.mutated, *report.unknown)),
+        next((seen.gave_up for seen, _ in answers if seen.gave_up), ""),
+        None if None in fuses or not fuses else all(fuses)))
+
+
 def _order(item: object) -> tuple[object, ...]:
     return (item.location, item.op, repr(item))  # type: ignore[attr-defined]  # all three report types have them
 
@@ -140,18 +168,18 @@ class _Variants:
             self.analyzed.append(AnalyzedVariant(flat_args(variant.args), choices, effects, reruns))
 
     def _analyze(self, target: Target, found: dict[int, _Found]) -> None:
-        plan, family = self.plan, Family(self.plan)
-        for index in family.order():
+        plan, siblings = self.plan, Siblings(self.plan)
+        for index in siblings.order():
             variant = plan.variants[index]
             current = self._patched(variant)
             is_planned = _choices(current, variant) == variant.choices
-            effects = family.told(index) if is_planned else None
+            effects = siblings.told(index) if is_planned else None
             if effects is not None and not (self.kernel.is_tuned and updated_in(effects)):
                 found[index] = current, effects, {}
             elif lowered := self._lowered(variant, current, target):
                 is_planned = _choices(lowered[0], variant) == variant.choices
                 if is_planned:
-                    family.learn(index, lowered[1])
+                    siblings.learn(index, lowered[1])
                 found[index if is_planned else index + len(plan.variants)] = lowered  # or repaired into another one
                 self._is_lowered = True
 

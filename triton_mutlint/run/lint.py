@@ -19,10 +19,10 @@ from triton_mutlint.packing import pack, unpack
 from triton_mutlint.process.inputs import current
 from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.rules import NAMES
-from triton_mutlint.run.kernel import Observe, Tools, analyze_kernel, failed
+from triton_mutlint.run.kernel import Observe, Tools, analyze_kernel, compared, failed
 from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.run.plan import Specs, given_files, load_file, plan_kernel, shown, unexpected
-from triton_mutlint.run.workers import At, Part, Step, lint_files
+from triton_mutlint.run.workers import KernelStep, Part, Step, lint_files
 from triton_mutlint.source.jit.launched import launched_in
 from triton_mutlint.source.slicing.tracing import traced
 from triton_mutlint.spec.model import KernelSpec, pattern_parts
@@ -90,7 +90,7 @@ class Run:
                            self.warm_up, tell)
         if cache is not None:
             cache.trim()
-        return settled(files, self.request, self.specs)
+        return without_helpers(files, self.request, self.specs)
 
     def warm_up(self) -> None:
         """What every file needs, before there is a process for each."""
@@ -132,7 +132,7 @@ class Run:
             if not part.wants(index):
                 continue
             entry, report = self.specs.entry(kernel), KernelReport(kernel.name, kernel.location, Status.ANALYZED)
-            at = At(index, () if only_listed else self._targets(entry))
+            at = KernelStep(index, () if only_listed else self._targets(entry))
             if not only_listed:
                 yield at
                 report = self.analyze(file, kernel, entry, is_delicate=index in part.delicate)
@@ -140,7 +140,7 @@ class Run:
             if question is not None:
                 yield at  # that takes its time, too
                 answer = pack(question.ask(file, kernel, report))
-            yield At(index, report=report, answer=answer)
+            yield KernelStep(index, report=report, answer=answer)
 
     def load(self, source: SourceFile) -> FileResult:
         return load_file(source, self.specs.of(source), self.request)
@@ -169,8 +169,6 @@ class Run:
 
         work = analyzed
         if self.request.torch:
-            from triton_mutlint.run.comparing import compared  # here: few ask for it, and it imports much
-
             work = partial(compared, analyzed)
         found = self.attempt(kernel, work)
         return failed(kernel, found, targets) if isinstance(found, Failure) else found
@@ -209,7 +207,7 @@ class Run:
         return self._default_targets
 
 
-def settled(files: Sequence[FileResult], request: Request, specs: Specs) -> tuple[FileResult, ...]:
+def without_helpers(files: Sequence[FileResult], request: Request, specs: Specs) -> tuple[FileResult, ...]:
     """The files of one run, with what is a kernel only as long as one looks at its file alone made a helper.
 
     A file by itself cannot tell. What is asked here was kept with each file; only where it makes a difference, the

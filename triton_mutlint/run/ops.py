@@ -24,17 +24,17 @@ from triton_mutlint.process.forked import Lost, Processes
 from triton_mutlint.run.lint import Run
 from triton_mutlint.run.plan import given_files
 from triton_mutlint.run.workers import bounds, lint_files
-from triton_mutlint.signature.beyond_variants import beyond
+from triton_mutlint.signature.other_launch import other_launch
 from triton_mutlint.source.discover import display_path
 from triton_mutlint.source.function_text import differ
 from triton_mutlint.source.python_text import read_source
 from triton_mutlint.types import (
-    Beyond,
     FileResult,
     KernelReport,
     LaunchArgument,
     OpReport,
     Origin,
+    OtherLaunch,
     SourceFile,
     StageError,
 )
@@ -155,7 +155,7 @@ class OpKernels(Kernels):
     run: Run
     verdicts_of_run: _Verdicts
     _met: dict[tuple[str, int, frozenset[str]], tuple[KernelReport, ...] | str] = field(default_factory=dict)
-    _beyond: dict[tuple[object, ...], Beyond | None] = field(default_factory=dict)
+    _other_launches: dict[tuple[object, ...], OtherLaunch | None] = field(default_factory=dict)
 
     def wait(self) -> None:
         """Return when the run has its verdicts."""
@@ -172,7 +172,7 @@ class OpKernels(Kernels):
 
     def _analyzed(self, module: HostModule, node: ast.FunctionDef,
                   names: frozenset[str]) -> tuple[KernelReport, ...] | str:
-        """The same for a kernel that the run has no verdict on."""
+        """The verdicts on a kernel that the run has none on, because it was not asked for: it is analysed here."""
         source = SourceFile(module.path, module.display, module.text, names or frozenset([node.name]))
         (file,) = lint_files([source], self.run.steps, self.run.request, silent, 1, warm_up=self.run.warm_up)
         found = [report for _, report in file.reports]
@@ -183,44 +183,44 @@ class OpKernels(Kernels):
             return found[0].failure.message.splitlines()[0]
         return _untold(here)
 
-    def beyond(self, module: HostModule, verdict: KernelReport, given: Mapping[str, LaunchArgument],
-               ruled_out: Set[str], unsettled: Set[str] = frozenset()) -> Beyond | None:
+    def other_launch(self, module: HostModule, verdict: KernelReport, given: Mapping[str, LaunchArgument],
+                     ruled_out: Set[str], unsettled: Set[str] = frozenset()) -> OtherLaunch | None:
         """What a spec does not give values for; verdicts hold whatever was guessed, but for the length of a tuple."""
         asked = {*ruled_out, *_of_other_lengths(verdict, given)}
         if verdict.origin is Origin.INFERRED and not asked:
-            return Beyond()
+            return OtherLaunch()
         key = (verdict.location, verdict.name, frozenset(ruled_out), frozenset(unsettled), *given.items())
-        if key not in self._beyond:
-            self._beyond[key] = self._reached(SourceFile(module.path, module.display, module.text), verdict, given,
-                                              ruled_out, unsettled)
-        found = self._beyond[key]
+        if key not in self._other_launches:
+            source = SourceFile(module.path, module.display, module.text)
+            self._other_launches[key] = self._reached(source, verdict, given, ruled_out, unsettled)
+        found = self._other_launches[key]
         if found is None or verdict.origin is not Origin.INFERRED:
             return found
         return replace(found, stores=found.of(asked), behind=False)
 
     def _reached(self, source: SourceFile, verdict: KernelReport, given: Mapping[str, LaunchArgument],
-                 asked: Set[str], unsettled: Set[str]) -> Beyond | None:
+                 asked: Set[str], unsettled: Set[str]) -> OtherLaunch | None:
         """What a launch may do that no variant in the kernel's plan does, and to the parameters that are asked for.
 
         The kernel is loaded for it, in a process of its own.
         """
-        def ask(source: SourceFile) -> Iterator[Beyond]:
+        def ask(source: SourceFile) -> Iterator[OtherLaunch]:
             file = self.run.load(source)
             kernel = next(k for k in file.kernels if (k.location.line, k.name) == (verdict.location.line, verdict.name))
             plan = self.run.plan(file, kernel, self.run.specs.entry(kernel))
-            yield beyond(kernel, plan, {k.name: k for k in file.functions}, given, unsettled)
+            yield other_launch(kernel, plan, {k.name: k for k in file.functions}, given, unsettled)
 
-        answers: list[Beyond] = []
+        answers: list[OtherLaunch] = []
         request = self.run.request
         try:
-            Processes([source], 1, Beyond, ask, lambda _: request.timeout + GRACE,
+            Processes([source], 1, OtherLaunch, ask, lambda _: request.timeout + GRACE,
                       lambda _, answer: answers.append(answer), lambda *_: (),
                       bounds(request)).run()
         except Exception:  # the kernel's own heuristics and globals run in there
             return None
         found = answers[0] if answers else None
         if found is not None and found.like_variant and verdict.analyzed_variants == verdict.total_variants:
-            return Beyond(found.of(asked))
+            return OtherLaunch(found.of(asked))
         return found
 
 

@@ -57,7 +57,7 @@ class SourcePlaces:
         """Where an op stands; line 1 of nothing when Triton printed no place."""
         if entry is None:
             return Location("<unknown>", 1, 1)
-        file, line, column = self._settle(entry, CALLED.get(op, ()))
+        file, line, column = self._start_of_call(entry, CALLED.get(op, ()))
         return Location(self.display(file), line, column)
 
     def trace(self, entries: tuple[Entry, ...], op: str) -> tuple[Frame, ...]:
@@ -66,7 +66,7 @@ class SourcePlaces:
         frames = []
         for i, entry in enumerate(entries):
             called = CALLED.get(op, ()) if i == len(entries) - 1 else (names[i + 1].split(".")[-1],)
-            _, line, _ = self._settle(entry, called)
+            _, line, _ = self._start_of_call(entry, called)
             frames.append(Frame(names[i], self.display(entry[0]), line))
         return tuple(frames)
 
@@ -75,7 +75,7 @@ class SourcePlaces:
         source = self.sources.get(file)
         return _display(file, str(self.cwd)) if source is None else source.display
 
-    def _settle(self, entry: Entry, called: tuple[str, ...]) -> Entry:
+    def _start_of_call(self, entry: Entry, called: tuple[str, ...]) -> Entry:
         file, line, column = entry
         if not self.column_base and called:
             place = (line, column - self.column_base)

@@ -12,7 +12,7 @@ from triton_mutlint.config.request import Request
 from triton_mutlint.kernel_source.footprint import footprints
 from triton_mutlint.kernel_source.helpers import Helper
 from triton_mutlint.process.inputs import current, spoil_if_short
-from triton_mutlint.signature.doubts import doubts, unsettled
+from triton_mutlint.signature.doubts import doubts, with_unsettled
 from triton_mutlint.signature.evidence import Inferred, gather
 from triton_mutlint.signature.infer import infer
 from triton_mutlint.signature.planning import build_plan
@@ -129,9 +129,9 @@ def plan_kernel(
         evidence = gather(kernel, helpers)
         if not evidence.learnt.pointers:  # else numbers become addresses, which no name tells apart
             plan = replace(plan, footprints=footprints(kernel, evidence.walk, plan.variants))
-    plan = unsettled(kernel, plan, helpers)
+    plan = with_unsettled(kernel, plan, helpers)
     told = not plan.inferred | plan.assumed and len(plan.variants) == plan.total
-    if told and not plan.later and not differ_in_options(kernel):
+    if told and not plan.unsettled and not differ_in_options(kernel):
         return plan
     return replace(plan, doubts=doubts(kernel, plan, helpers))
 

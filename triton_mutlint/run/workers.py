@@ -53,7 +53,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class At:
+class KernelStep:
     """The kernel with this number is being analysed, for these targets, or has a report.
 
     `answer` is what else is to be known of it, packed.
@@ -65,7 +65,7 @@ class At:
     answer: str = ""
 
 
-Step = Union[FileResult, At]  # noqa: UP007 - evaluated at run time; first the file
+Step = Union[FileResult, KernelStep]  # noqa: UP007 - evaluated at run time; first the file
 Work = Callable[[SourceFile, Part], Iterator[Step]]
 
 
@@ -86,7 +86,7 @@ class _File:
             raise ValueError("it is about another file")
         self.result = result if result.source is self.source else result.of(self.source)  # from another process
 
-    def take(self, step: At) -> Kernel:
+    def take(self, step: KernelStep) -> Kernel:
         """The kernel that a step is about. Raises ValueError if that is none of this file."""
         if self.result is None or not 0 <= step.index < len(self.result.listed):
             raise ValueError("it is about no kernel of the file")
@@ -98,7 +98,7 @@ class _File:
         return kernel
 
     def end(self, noted: Inputs | None) -> None:
-        """One of its parts is done."""
+        """Note that one of its parts is done, and what was read for it."""
         self.parts -= 1
         if noted is not None:
             self.noted.add(noted)
@@ -108,7 +108,7 @@ class _File:
         at = lost.last
         self.noted.spoiled += 1
         said = "".join(f"\n{line}" for line in lost.printed)
-        if self.result is None or not isinstance(at, At) or at.report is not None:
+        if self.result is None or not isinstance(at, KernelStep) or at.report is not None:
             location = Location(self.source.display, 1)
             failure = Failure(Stage.LOAD, f"loading {self.source.display}: {lost.reason}{said}", location, crashed=True)
             self.result, self.is_done = FileResult.failed(self.source, failure), True
@@ -197,7 +197,7 @@ def _read(files: Sequence[_File], known: Sequence[Callable[[], FileResult] | Non
 
 def _seconds(request: Request, step: Step | None) -> float:
     """That may pass after a step."""
-    if isinstance(step, At) and step.report is None:
+    if isinstance(step, KernelStep) and step.report is None:
         return request.timeout + _GRACE
     return min(_LOADING, request.timeout + 2 * _GRACE)
 

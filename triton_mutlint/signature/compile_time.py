@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from triton_mutlint.kernel_source.dtypes import dtype_value, short_name
-from triton_mutlint.kernel_source.evaluate import UNKNOWN, own
 from triton_mutlint.kernel_source.learned.marks import named_like_dtype
+from triton_mutlint.kernel_source.objects import UNKNOWN, own
 from triton_mutlint.kernel_source.slots import Slot
 from triton_mutlint.signature.evidence import SIZES, Dossier, Inferred
 from triton_mutlint.signature.launch_sites import Passed
 from triton_mutlint.signature.runtime import class_with
-from triton_mutlint.types import ArgType, ConstexprValue
+from triton_mutlint.types import ArgType, ConstexprValue, unwrap_constexpr
 
 MAX_ALTERNATIVES = 6
 _GLUON = "triton.experimental.gluon.language"
@@ -27,16 +27,12 @@ _BY_LAUNCH: Mapping[str, int] = {"num_warps": 4, "num_ctas": 1, "num_stages": 3,
 def compile_time(dossier: Dossier) -> Inferred:
     """The guesses for a constexpr parameter, or for one that can only be one."""
     slot, parameter = dossier.slot, dossier.parameter
-    if parameter.has_default and not _absent(parameter.default):
+    if parameter.has_default and unwrap_constexpr(parameter.default) is not None:
         return _with_default(slot, parameter.default)
     passed = _passed(dossier)
     if passed is not None:
         return _optional(slot, passed, parameter.has_default)
     return _optional(slot, _from_body(dossier), parameter.has_default)
-
-
-def _absent(value: Any) -> bool:
-    return value is None or getattr(value, "value", value) is None
 
 
 def needs_constexpr(slot: Slot) -> bool:
@@ -52,7 +48,7 @@ def _values(values: Sequence[Any]) -> tuple[ArgType, ...]:
 
 
 def _with_default(slot: Slot, default: Any) -> Inferred:
-    default = getattr(default, "value", default) if type(default).__name__ == "constexpr" else default
+    default = unwrap_constexpr(default)
     reason = f"its default is {default!r}"
     if isinstance(default, bool):
         return Inferred(_values((default, not default) if slot.matters else (default,)), reason)

@@ -14,8 +14,8 @@ from triton_mutlint.kernel_source.values import MayBe, either, of_global
 from triton_mutlint.kernel_source.walk import Walk
 from triton_mutlint.signature.evidence import Dossier, Evidence, gather
 from triton_mutlint.signature.variants import launched_only, types_of
-from triton_mutlint.source.slicing.later import set_later
 from triton_mutlint.source.slicing.statement_text import mentioned
+from triton_mutlint.source.slicing.unsettled import unsettled_among
 from triton_mutlint.types import (
     ArgType,
     ConstexprValue,
@@ -32,7 +32,7 @@ _NUMBER = re.compile(r"\b(int|float|bool|u?int\d+|float\d+|bfloat16|[iuf]\d+|fp\
 _OTHER = re.compile(r"\*|[Tt]ensor|[Pp]ointer|ptr")
 
 
-def unsettled(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) -> Plan:
+def with_unsettled(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) -> Plan:
     """The plan, with the names outside that may have other values at a launch than now, and that may decide something.
 
     What a heuristic computes from them counts as guessed, and what configs give that a function may change.
@@ -46,14 +46,14 @@ def unsettled(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) -> Plan
         now, then = (Walk(evidence.program, n).of(Helper.of(kernel), given) for n in (frozenset[str](), names))
         return now != then or not used.isdisjoint(names)
 
-    later = set_later([*evidence.read, *(one for read in computed.values() for one in read)], kernel.source, decides)
-    guessed = {n for n, read in computed.items() if not later.isdisjoint(name for _, name in read)}
-    configs = kernel.autotune.configs if kernel.autotune else ()
-    if configs:
+    every = [*evidence.read, *(one for read in computed.values() for one in read)]
+    names = unsettled_among(every, kernel.source, decides)
+    guessed = {n for n, read in computed.items() if not names.isdisjoint(name for _, name in read)}
+    if kernel.configs:
         named = [(kernel.namespace, name) for part in kernel.node.decorator_list for name in mentioned(part)]
-        is_changed = set_later(named, kernel.source, lambda _: False)
-        guessed |= {name for config in configs for name in config.kwargs} if is_changed else set()
-    return replace(plan, later=later, assumed=plan.assumed | guessed)
+        is_changed = unsettled_among(named, kernel.source, lambda _: False)
+        guessed |= {name for config in kernel.configs for name in config.kwargs} if is_changed else set()
+    return replace(plan, unsettled=names, assumed=plan.assumed | guessed)
 
 
 def doubts(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) -> Doubts:
@@ -67,7 +67,7 @@ def doubts(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) -> Doubts:
     narrow: set[str] = set()
     numbers: set[str] = set()
     measured = learnt.distances and any(d.slot.measured for d in evidence.dossiers.values())
-    source = Walk(evidence.program, plan.later) if plan.later else evidence.walk
+    source = Walk(evidence.program, plan.unsettled) if plan.unsettled else evidence.walk
     possible = source.of(Helper.of(kernel), held_by(kernel, plan, evidence))
     stored, put, loads = (possible.lines(kind) for kind in ("store", "keep", "load"))
     indirect = min(possible.indirect.values(), default=0)
@@ -96,11 +96,11 @@ def doubts(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel]) -> Doubts:
                     numbers.add(label)
     kinds = (ConstexprValue, TupleType, *((DescriptorType,) if possible.asks("size") else ()))
     typed = learnt.typed and bool(plan.inferred | plan.assumed)
-    is_open = bool(plan.later) or typed or possible.asks("type") or _decides(plan, kinds)
+    is_open = bool(plan.unsettled) or typed or possible.asks("type") or _decides(plan, kinds)
     values = tuple(n for n in kernel.parameter_names if n in plan.inferred | plan.assumed
                    and any(isinstance(v.args[n], ConstexprValue) for v in plan.variants))
     return Doubts(stores, addresses, is_open, frozenset(narrow), kept, learnt.pointers, frozenset(numbers),
-                  values, frozenset({*loads, *put}), behind, plan.later)
+                  values, frozenset({*loads, *put}), behind, plan.unsettled)
 
 
 def _is_blank(slot: Slot) -> bool:

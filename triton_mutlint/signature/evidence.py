@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from triton_mutlint.kernel_source.helpers import Helper, Program
 from triton_mutlint.kernel_source.learned import marks
 from triton_mutlint.kernel_source.learned.learned_calls import cast_to_pointer
-from triton_mutlint.kernel_source.learned.learned_walk import LearningWalk
+from triton_mutlint.kernel_source.learned.learned_walk import LearningBody
 from triton_mutlint.kernel_source.learned.learning import Learning
 from triton_mutlint.kernel_source.slots import Slot, Trace
 from triton_mutlint.kernel_source.values import MayBe
@@ -79,11 +79,11 @@ def gather(kernel: Kernel, helpers: Mapping[str, Kernel]) -> Evidence:
     """The evidence on every parameter of `kernel`; kept for as long as the kernel is."""
     found = _CACHE.get(kernel)
     if found is None:
-        found = _CACHE[kernel] = _gather(kernel, program_of(kernel, helpers))
+        found = _CACHE[kernel] = _gather(kernel, _program_of(kernel, helpers))
     return found
 
 
-def program_of(kernel: Kernel, helpers: Mapping[str, Kernel]) -> Program:
+def _program_of(kernel: Kernel, helpers: Mapping[str, Kernel]) -> Program:
     """The functions that a kernel may call; `helpers` are for names that its namespace does not hold."""
     functions = {name: Helper(h.node, h.namespace) for name, h in helpers.items()}
     if not kernel.namespace:
@@ -94,26 +94,10 @@ def program_of(kernel: Kernel, helpers: Mapping[str, Kernel]) -> Program:
 
 
 def _gather(kernel: Kernel, program: Program) -> Evidence:
-    found, launches = facts(kernel, program), passed(kernel)
-    dossiers = {p.name: Dossier(p, found.slots[p.name], launches.get(p.name, ()), kernel.namespace,
-                                found.learnt.pointers) for p in kernel.parameters}
-    return Evidence(program, dossiers, found.learnt, found.read)
-
-
-@dataclass(frozen=True, eq=False)
-class Facts:
-    """What the source tells about each parameter, and about the kernel as a whole."""
-
-    slots: Mapping[str, Slot]
-    learnt: Learning
-    read: Sequence[tuple[Any, str]]
-
-
-def facts(kernel: Kernel, program: Program) -> Facts:
-    """Walk the body of `kernel`, of whose parameters nothing is known."""
+    """Walk the body of `kernel`, of whose parameters nothing is known, and read its launches."""
     slots = {p.name: Slot(p.name, constexpr=p.is_constexpr) for p in kernel.parameters}
     learnt = Learning()
-    walk = LearningWalk(program, learnt)
+    walk = Walk(program, observer=learnt, body=LearningBody)
     walk.of(Helper.of(kernel), {
         name: MayBe(frozenset((name,)), is_open=True, trace=Trace(frozenset((slot,)))) for name, slot in slots.items()})
     everything = list(_with_children(slots.values()))
@@ -124,7 +108,10 @@ def facts(kernel: Kernel, program: Program) -> Facts:
             learnt.pointers = True
             learnt.loaded = learnt.loaded or (line if source.memory else 0)
     marks.settle(everything)
-    return Facts(slots, learnt, walk.outside.read)
+    launches = passed(kernel)
+    dossiers = {p.name: Dossier(p, slots[p.name], launches.get(p.name, ()), kernel.namespace, learnt.pointers)
+                for p in kernel.parameters}
+    return Evidence(program, dossiers, learnt, walk.outside.read)
 
 
 def _with_children(slots: Iterable[Slot]) -> Iterator[Slot]:

@@ -133,10 +133,7 @@ class _Expander:
         return Variant({name: args[name] for name in self.parameters}, options=options)
 
     def key(self, args: Mapping[str, ArgType]) -> tuple[tuple[str, str], ...]:
-        return tuple([self.key_of(args[name]) for name in self.parameters])
-
-    def key_of(self, arg: ArgType) -> tuple[str, str]:
-        return self.keys.get(id(arg)) or value_key(arg)
+        return tuple([self.keys.get(id(args[name])) or value_key(args[name]) for name in self.parameters])
 
     def alternatives(self, name: str, args: Mapping[str, ArgType], index: Index) -> tuple[ArgType, ...]:
         """What the heuristic `name` may give beside these arguments."""

@@ -13,8 +13,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from triton_mutlint.source.slicing.stubs import Missing
-from triton_mutlint.spec.values import number_like, text_of, unwrap_constexpr
-from triton_mutlint.types import ArgType, ConstexprValue, ScalarType, TupleType
+from triton_mutlint.spec.values import number_like, text_of
+from triton_mutlint.types import ArgType, ConstexprValue, ScalarType, TupleType, unwrap_constexpr
 
 SAMPLE = 1024  # a usual row length: divisible by 16, so that block sizes made from it are valid
 _BOOLEAN_OPS = frozenset({"COMPARE_OP", "IS_OP", "CONTAINS_OP", "UNARY_NOT"})

@@ -11,7 +11,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from triton_mutlint.kernel_source.evaluate import next_power_of_2
+from triton_mutlint.kernel_source.folding import next_power_of_2
 from triton_mutlint.kernel_source.footprint import given_by
 from triton_mutlint.kernel_source.helpers import Helper
 from triton_mutlint.kernel_source.slots import Slot
@@ -149,11 +149,11 @@ class _Source:
         self.consulted: set[str] = set()
 
     def possible(self, names: Sequence[str]) -> _Stores:
-        """Whatever the values of these parameters are."""
+        """What may be stored through, whatever the values of these parameters are."""
         return self._stores({name: MayBe(is_open=True, of=frozenset((name,))) for name in names})
 
     def stores(self, change: Mapping[str, ArgType]) -> _Stores:
-        """With the first guesses, but for this change."""
+        """What may be stored through with the first guesses, but for this change."""
         return self._stores({name: given_by(name, type_) for name, type_ in change.items()})
 
     def _stores(self, change: Mapping[str, MayBe]) -> _Stores:

@@ -6,15 +6,14 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from types import ModuleType
 from typing import Any
 
-from triton_mutlint.kernel_source.evaluate import UNKNOWN, own, plain
-from triton_mutlint.kernel_source.evaluate import dotted as looked_up
-from triton_mutlint.source.torch_facts import WRAPPERS
-from triton_mutlint.source.walking import children
+from triton_mutlint.kernel_source.objects import UNKNOWN, member, own, plain
+from triton_mutlint.source.jit.launched import launched
+from triton_mutlint.source.outline import Function, outline
 from triton_mutlint.types import Kernel
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 _MAX_SITES = 12  # launches of one kernel that are read
 _TYPES = {"int": int, "float": float, "bool": bool}
 
@@ -23,7 +22,6 @@ _TYPES = {"int": int, "float": float, "bool": bool}
 class Launch:
     """One launch call, and the function it stands in."""
 
-    kernel: str
     call: ast.Call
     function: Function | None
 
@@ -47,48 +45,19 @@ class Passed:
 
 @lru_cache(maxsize=64)
 def index(tree: ast.Module) -> LaunchIndex:
-    """Find every `name[grid](...)` of a file (keyed by the tree's identity)."""
+    """Find every launch of a file (keyed by the tree's identity); one of several kernels is one of each."""
+    file = outline(tree)
+    around = {call: function.node for function in file.functions for call in function.calls}
     found: dict[str, list[Launch]] = {}
-    for launch in sorted(_launches(tree), key=_place):
-        found.setdefault(launch.kernel, []).append(launch)
+    for call in sorted(file.calls, key=_place):
+        for name in launched(call):
+            found.setdefault(name, []).append(Launch(call, around.get(call)))
     return LaunchIndex({k: tuple(v) for k, v in found.items()}, assignments(tree.body))
 
 
-def _place(launch: Launch) -> tuple[int, int, int, int]:
-    """Sorts by where launches begin, the outer of nested ones first."""
-    call = launch.call
+def _place(call: ast.Call) -> tuple[int, int, int, int]:
+    """Sorts by where calls begin, the outer of nested ones first."""
     return call.lineno, call.col_offset, -(call.end_lineno or 0), -(call.end_col_offset or 0)
-
-
-def _launches(tree: ast.Module) -> Iterator[Launch]:
-    """Every launch of the file, in no order; a kernel's body launches nothing."""
-    work: list[tuple[ast.AST, Function | None]] = [(tree, None)]
-    while work:
-        node, function = work.pop()
-        if isinstance(node, Function):
-            if any(map(_is_jit, node.decorator_list)):
-                continue
-            function = node
-        elif isinstance(node, ast.Call) and (name := _launched_name(node.func)):
-            yield Launch(name, node, function)
-        work.extend([(child, function) for child in children(node)])
-
-
-def _is_jit(decorator: ast.expr) -> bool:
-    return _name_of(decorator.func if isinstance(decorator, ast.Call) else decorator) == "jit"
-
-
-def _launched_name(function: ast.expr) -> str:
-    """The kernel's name in `k[grid]`, `module.k[grid]`, `wrap_triton(k)[grid]`, `k.warmup`; else ""."""
-    if isinstance(function, ast.Attribute) and function.attr in ("warmup", "run"):
-        return _name_of(function.value)
-    return _name_of(function.value) if isinstance(function, ast.Subscript) else ""
-
-
-def _name_of(node: ast.expr) -> str:
-    if isinstance(node, ast.Call) and len(node.args) == 1 and _name_of(node.func) in WRAPPERS:
-        return _name_of(node.args[0])
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def bound(call: ast.Call, parameters: Sequence[str]) -> Iterator[tuple[str, ast.expr]]:
@@ -149,8 +118,16 @@ def _known(node: ast.expr, namespace: Mapping[str, Any]) -> Any:
     try:
         return ast.literal_eval(node)
     except ValueError:
-        value = looked_up(node, namespace)
+        value = _looked_up(node, namespace)
         return value if own(value, "arg_names") is not None else plain(value)
+
+
+def _looked_up(node: ast.expr, namespace: Mapping[str, Any]) -> Any:
+    """The object that a dotted name stands for; only modules and classes are looked into."""
+    if isinstance(node, ast.Attribute):
+        owner = _looked_up(node.value, namespace)
+        return member(owner, node.attr) if isinstance(owner, (ModuleType, type)) else UNKNOWN
+    return namespace.get(node.id, UNKNOWN) if isinstance(node, ast.Name) else UNKNOWN
 
 
 def _annotated(launch: Launch, name: str) -> type | None:

@@ -16,7 +16,7 @@ from triton_mutlint.spec.bind import bind_arg, bind_entry, value_parameters
 from triton_mutlint.spec.model import KernelSpec, Spec
 from triton_mutlint.spec.nodes import show_path
 from triton_mutlint.spec.notation import TypeTextError
-from triton_mutlint.spec.values import text_of, type_of_value, unwrap_constexpr, value_key
+from triton_mutlint.spec.values import text_of, type_of_value, value_key
 from triton_mutlint.types import (
     ArgType,
     ConstexprValue,
@@ -29,6 +29,7 @@ from triton_mutlint.types import (
     Stage,
     StageError,
     TupleType,
+    unwrap_constexpr,
 )
 
 __all__ = ["Infer", "Inferred", "build_plan"]

@@ -21,7 +21,7 @@ from itertools import combinations, product
 from typing import Any
 
 from triton_mutlint.kernel_source.dtypes import FLOATING, TL_NAMES, bits, dtype_value, short_name
-from triton_mutlint.kernel_source.evaluate import next_power_of_2
+from triton_mutlint.kernel_source.folding import next_power_of_2
 from triton_mutlint.kernel_source.reaching import deciding, end_of, leading_to, reaching, said_of
 from triton_mutlint.kernel_source.refused import Refused, refused
 from triton_mutlint.signature.evidence import SIZES, gather
@@ -160,7 +160,7 @@ class Repair:
             yield cost + (4 if hints.about_types and isinstance(value, int) else 0), new
 
     def _types(self, name: str, type_: _Typed, hints: Hints) -> Iterator[tuple[int, ArgType]]:
-        """Other elements, then other kinds."""
+        """Other types for a run-time parameter: first of other elements, then of other kinds (a pointer, a scalar)."""
         facts, far = self._facts[name].slot, 0 if hints.about_types else 6
         if isinstance(type_, DescriptorType):
             yield from _shapes(type_, hints)

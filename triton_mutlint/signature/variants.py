@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations, islice, product
 from typing import Any
 
-from triton_mutlint.spec.values import text_of, unwrap_constexpr, value_key
-from triton_mutlint.types import ArgType, ConstexprValue, Kernel, Plan, Variant
+from triton_mutlint.spec.values import text_of, value_key
+from triton_mutlint.types import ArgType, ConstexprValue, Kernel, Plan, Variant, unwrap_constexpr
 
 Index = tuple[int, ...]  # per factor, which of its alternatives
 FLAG = 3  # alternatives that a flag or an optional pointer has at most
@@ -117,7 +117,7 @@ def configs(kernel: Kernel, given: Mapping[str, Sequence[ArgType]]) -> tuple[Tun
     A given value keeps the configs that have it; if none has, it replaces theirs (at a launch
     Triton takes only one of the two). Configs that differ in compile options alone count once.
     """
-    found = [_config(kernel, config) for config in (kernel.autotune.configs if kernel.autotune else ())]
+    found = [_config(kernel, config) for config in kernel.configs]
     tuned = {name for config in found for name in config.args}
     for name in (name for name in kernel.parameter_names if name in tuned and name in given):
         chosen: list[Tuned] = []
@@ -133,7 +133,7 @@ def configs(kernel: Kernel, given: Mapping[str, Sequence[ArgType]]) -> tuple[Tun
 
 def differ_in_options(kernel: Kernel) -> bool:
     """Whether configs that count once differ in what a kernel can ask for: its warps, say."""
-    found = [_config(kernel, config) for config in (kernel.autotune.configs if kernel.autotune else ())]
+    found = [_config(kernel, config) for config in kernel.configs]
     return len({_args(c) for c in found}) < len({(_args(c), repr(sorted(c.options.items()))) for c in found})
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from triton_mutlint.basics import UsageError
+from triton_mutlint.basics import UsageError, nearest
 from triton_mutlint.config.request import matches
 from triton_mutlint.source.finder import Finder, ModulePlace
 from triton_mutlint.source.python_text import decode_source, has_kernels, has_ops, read_bytes, refuse_foreign
@@ -142,7 +142,7 @@ def _check_name(path: Path, display: str) -> None:
         str(path).encode()
     except UnicodeEncodeError as error:
         message = f"the path of {display} is not UTF-8: Triton compiles no kernel in it"
-        raise _failure(display, message, "rename it") from error
+        raise StageError.of_file(display, message, "rename it") from error
 
 
 def source_from_stdin(data: bytes, filename: Path, cwd: Path) -> SourceFile:
@@ -170,23 +170,24 @@ def _collect(
         name, separator, kernel = argument, "", ""
     if not name.strip() or (separator and not kernel):
         what = "names no kernel" if name.strip() else "names no file"
-        raise _failure(argument, f"`{argument}` {what}", "write path.py, path.py::kernel or module:kernel")
+        raise StageError.of_file(argument, f"`{argument}` {what}", "write path.py, path.py::kernel or module:kernel")
     path = _absolute(name, cwd)
     mode = _mode(path, argument, name)
     if mode is None and ":" in name:
         module, _, rest = name.partition(":")
         kernel = rest + separator + kernel
         if os.path.isfile(_absolute(module, cwd)):  # noqa: PTH113
-            raise _failure(argument, f"no such file or directory: {name}", f"write {module}::{kernel or 'kernel'}")
+            hint = f"write {module}::{kernel or 'kernel'}"
+            raise StageError.of_file(argument, f"no such file or directory: {name}", hint)
         if len(module) > 1 and not name.endswith(".py"):  # else it is a drive
             path, separator = find_module(module, cwd, argument), ":"
             mode = _mode(path, argument, name)
     if separator and not kernel:
-        raise _failure(argument, f"`{argument}` names no kernel", "write path.py::kernel or module:kernel")
+        raise StageError.of_file(argument, f"`{argument}` names no kernel", "write path.py::kernel or module:kernel")
     if mode is not None and separator and stat.S_ISDIR(mode):
-        raise _failure(argument, f"{name} is a folder", "write path.py::kernel, with the file of the kernel")
+        raise StageError.of_file(argument, f"{name} is a folder", "write path.py::kernel, with the file of the kernel")
     if mode is None:
-        raise _failure(argument, f"no such file or directory: {name}", _nearest(path, cwd))
+        raise StageError.of_file(argument, f"no such file or directory: {name}", _nearest(path, cwd))
     if excluded.force and path in excluded:
         return
     if stat.S_ISDIR(mode):
@@ -209,7 +210,7 @@ def _mode(path: Path, argument: str, name: str) -> int | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise _failure(argument, f"cannot read {name}: {error.strerror or error}", "") from error
+        raise StageError.of_file(argument, f"cannot read {name}: {error.strerror or error}", "") from error
 
 
 def _add(path: Path, kernel: str | None, explicit: bool, wanted: dict[Path, _Wanted], root: Path | None = None) -> None:
@@ -233,9 +234,9 @@ def find_module(name: str, cwd: Path, argument: str) -> Path:
         path = finder.below(cwd, wanted) or finder.absolute(wanted, place)
         if path is None:
             hint = f"give the path of the file, or run where `import {parts[0]}` would find it"
-            raise _failure(argument, f"no module named `{wanted}`", hint)
+            raise StageError.of_file(argument, f"no module named `{wanted}`", hint)
     if path is None or path.is_dir():
-        raise _failure(argument, f"module `{name}` has no Python source", "name one of its modules")
+        raise StageError.of_file(argument, f"module `{name}` has no Python source", "name one of its modules")
     return path
 
 
@@ -245,17 +246,11 @@ def _absolute(name: str, cwd: Path) -> Path:
 
 def _nearest(path: Path, cwd: Path) -> str:
     """A hint naming a sibling of similar name, if there is one."""
-    from difflib import get_close_matches
-
     if path.is_symlink():
         return f"it is a link to {path.readlink()}, which is not there"
     try:
         siblings = [entry.name for entry in path.parent.iterdir()]
     except OSError:
         return ""
-    matches = get_close_matches(path.name, siblings, 1)
-    return f"did you mean {display_path(path.with_name(matches[0]), cwd)}?" if matches else ""
-
-
-def _failure(argument: str, message: str, hint: str) -> StageError:
-    return StageError(Failure(Stage.LOAD, message, Location(argument, 1), hint))
+    close = nearest(path.name, siblings)
+    return f"did you mean {display_path(path.with_name(close), cwd)}?" if close else ""

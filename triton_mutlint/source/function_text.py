@@ -5,12 +5,16 @@ or a helper of others.
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Mapping, Set
 from typing import Any
 
-from triton_mutlint.source.walking import BLOCKS, bound_in, dotted, walk
+from triton_mutlint.source.walking import BLOCKS, bound_in, called, dotted, walk
 
-TRITON = frozenset({"tl", "libdevice", "tldevice", "triton", "gl", "ttgl"})  # what Triton's own modules are called
+# What Triton's own modules are commonly called wherever they are imported from.
+TRITON_NAMES = {"triton": "triton", "tl": "triton.language", "tldevice": "triton.language.extra.libdevice",
+                "libdevice": "triton.language.extra.libdevice"}
+TRITON = frozenset({*TRITON_NAMES, "gl", "ttgl"})
 LANGUAGES = ("triton.language", "triton.experimental.gluon.language")
 
 _SHAPING = frozenset({"reshape", "trans", "permute", "split", "dot"})
@@ -69,8 +73,7 @@ def may_be_jit(node: ast.AST) -> bool:
 
 def mentions_jit(decorator: ast.expr) -> bool:
     """`@triton.jit`, `@jit(…)`, `@my_jit`, `@partial(triton.jit, …)`."""
-    target = decorator.func if isinstance(decorator, ast.Call) else decorator
-    chain = dotted(target)
+    chain = called(decorator)
     if chain and "jit" in chain[-1].lower():
         return True
     if isinstance(decorator, ast.Call) and chain and chain[-1] == "partial":
@@ -100,12 +103,11 @@ def _reached(start: str, calls: Mapping[str, frozenset[str]]) -> set[str]:
 
 def closure(function: Any) -> dict[str, Any]:
     """Closure variables that have a value."""
+    names = getattr(getattr(function, "__code__", None), "co_freevars", ())
     found = {}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
+    for name, cell in zip(names, getattr(function, "__closure__", None) or (), strict=False):
+        with contextlib.suppress(ValueError):  # not assigned yet
             found[name] = cell.cell_contents
-        except ValueError:
-            continue  # not assigned yet
     return found
 
 

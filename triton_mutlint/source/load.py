@@ -6,10 +6,10 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from triton_mutlint.basics import nearest
 from triton_mutlint.process.watchdog import TooLongError
 from triton_mutlint.source.function_text import called_from_outside
 from triton_mutlint.source.jit.kernels import Candidate, candidates, has_candidates, in_aggregate
@@ -55,7 +55,7 @@ def load(
                           notes=_notes(source, file, []), launched=launched_from(file, launches(file)))
     modules = _modules(globals_, target, stubs)
     try:
-        load = _Load(modules, source, modules.linted(source, file))
+        load = _Load(modules, source, modules.linted(source))
         return load.result(imported(source, file) if true_import else [])
     except StageError as error:
         return FileResult.failed(source, error.failure)
@@ -197,8 +197,8 @@ def _needed(candidate: Candidate, need: Need, location: Location) -> Failure:
     elif need.reason == UNDEFINED:  # as it would be where the kernel is launched
         own = {n.id for n in walk(candidate.node) if isinstance(n, ast.Name)}
         bound = candidate.definition.namespace.scope.by_name
-        close = get_close_matches(need.name, {*own, *bound} - {need.name}, 1, 0.75)
-        hint, lacks = f"did you mean `{close[0]}`?" if close else f"bind it in the file, or {hint}", ""
+        close = nearest(need.name, {*own, *bound} - {need.name}, 0.75)
+        hint, lacks = f"did you mean `{close}`?" if close else f"bind it in the file, or {hint}", ""
     another = _another_triton(need)
     return Failure(Stage.LOAD, message, location, another or hint, lacks="" if another else lacks)
 
@@ -234,8 +234,8 @@ def _unknown(source: SourceFile, found: Sequence[Candidate]) -> Iterator[NamedFa
     often = Counter(c.name for c in found)
     names = [f"{name}:{c.node.lineno}" if often[c.name] > 1 else name for c in found for name in (c.name, c.qualname)]
     for wanted in sorted(source.kernels.difference(*(c.names for c in found))):
-        close = get_close_matches(wanted, names, 1)
+        close = nearest(wanted, names)
         known = ", ".join(sorted(set(names))[:8])
-        hint = f"did you mean {close[0]}?" if close else (f"it defines {known}" if known else "")
+        hint = f"did you mean {close}?" if close else (f"it defines {known}" if known else "")
         message = f"{source.display} defines no kernel `{wanted}`"
         yield "", Failure(Stage.LOAD, message, Location(source.display, 1), hint, wanted=wanted)

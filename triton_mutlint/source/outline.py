@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from triton_mutlint.source.function_text import LANGUAGES, may_be_jit, mentions_jit
-from triton_mutlint.source.walking import BLOCKS, FIELDS, dotted, first_line
+from triton_mutlint.source.walking import BLOCKS, FIELDS, called, dotted, first_line, walk
 
 _ANYWHERE = frozenset({"constexpr", "dtype", "pointer_type", "block_type"})  # may be called outside of jit functions
 _BUILTIN = frozenset({"_semantic", "_builder", "_generator"})  # what Triton passes to its own builtins
@@ -56,7 +56,7 @@ class Outline:
 
     def leads_to_jit(self, decorator: ast.expr) -> bool:
         """Whether a decorator mentions a `jit`, by its own name or by that of what it is imported as."""
-        chain = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
+        chain = called(decorator)
         return mentions_jit(decorator) or (bool(chain) and "jit" in self.full(chain).rpartition(".")[2].lower())
 
     def full(self, chain: tuple[str, ...]) -> str:
@@ -91,8 +91,9 @@ class Outline:
         return node if isinstance(node, ast.FunctionDef) else None
 
 
+@lru_cache(maxsize=64)
 def outline(tree: ast.Module) -> Outline:
-    """Read a whole file once."""
+    """Read a whole file once (keyed by the tree's identity)."""
     found = Outline()
     _Reader(found).block([*tree.body], (), found.calls)
     for function in found.functions:
@@ -133,7 +134,7 @@ class _Reader:
         elif isinstance(node, ast.ImportFrom):
             module = "." * node.level + (node.module or "")
             self.found.imports.update({alias.asname or alias.name: f"{module}.{alias.name}" for alias in node.names})
-        _take_calls(node, calls)
+        calls.extend(inner for inner in walk(node) if isinstance(inner, ast.Call))
 
     def _compound(self, node: ast.AST, parents: Parents, calls: list[ast.Call] | None) -> None:
         inside = calls
@@ -148,27 +149,10 @@ class _Reader:
         if calls is not None:
             for name in _HEADS[node.__class__]:
                 value = getattr(node, name, None)
-                for part in value if isinstance(value, list) else (value,):
-                    if part is not None:
-                        _take_calls(part, calls)
+                parts = value if isinstance(value, list) else [] if value is None else [value]
+                calls.extend(n for part in parts for n in walk(part) if isinstance(n, ast.Call))
         for name in BLOCKS[node.__class__]:
             self.block(getattr(node, name), parents, inside)
-
-
-def _take_calls(node: ast.AST, calls: list[ast.Call]) -> None:
-    """Take in every call from `node` down."""
-    stack = [node]
-    while stack:
-        node = stack.pop()
-        cls = node.__class__
-        if cls is ast.Call:
-            calls.append(node)  # type: ignore[arg-type]  # a call by its class
-        for name in FIELDS.get(cls, ()):
-            value = getattr(node, name, None)
-            if value.__class__ is list:
-                stack.extend(value)
-            elif value is not None:
-                stack.append(value)
 
 
 def _is_builtin(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from triton_mutlint.config.registrar import PUBLIC
 from triton_mutlint.process.inputs import read
-from triton_mutlint.types import Failure, Location, Stage, StageError
+from triton_mutlint.types import StageError
 
 _JIT = re.compile(r"(?<![A-Za-z])jit\b")  # also `triton_jit`, not `numba_njit`
 _LANGUAGE = re.compile(r"\bfrom triton import [^\n]*\blanguage\b")
@@ -57,21 +57,22 @@ def read_bytes(path: Path, display: str) -> bytes:
     try:
         return read(path)
     except OSError as error:
-        raise _error(display, f"cannot read {display}: {error.strerror or error}", "") from error
+        raise StageError.of_file(display, f"cannot read {display}: {error.strerror or error}", "") from error
 
 
 def decode_source(data: bytes, display: str) -> str:
     """Decode as Python does (PEP 263). Raises `StageError` for binary or undecodable data."""
     if b"\0" in data:
-        raise _error(display, f"{display} is not Python source: it holds null bytes", "leave it out of the run")
+        message = f"{display} is not Python source: it holds null bytes"
+        raise StageError.of_file(display, message, "leave it out of the run")
     try:
         text = data.decode(_encoding(data))
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         reason = f"{display} is not {error.encoding}: byte 0x{data[error.start]:02x}"
-        raise _error(display, reason, _ENCODING, line) from error
+        raise StageError.of_file(display, reason, _ENCODING, line) from error
     except (SyntaxError, LookupError, UnicodeError) as error:  # the codec "undefined" raises the last
-        raise _error(display, f"{display}: {error}", _ENCODING) from error
+        raise StageError.of_file(display, f"{display}: {error}", _ENCODING) from error
     return io.StringIO(text, newline=None).read()
 
 
@@ -79,10 +80,10 @@ def refuse_foreign(path: Path, text: str, display: str) -> None:
     """Raises `StageError` for what is no Python source and may yet be read as if it were: it would hold no kernels."""
     if path.suffix == ".ipynb" or _is_notebook(text):
         written = shlex.quote(display if path.suffix == ".ipynb" else "NOTEBOOK.ipynb")
-        raise _error(display, f"{display} is a notebook: notebooks are not read",
+        raise StageError.of_file(display, f"{display} is a notebook: notebooks are not read",
                      f"lint its code: jupyter nbconvert --to script --stdout {written} | triton-mutlint -")
     if path.suffix in _COMPILED:
-        raise _error(display, f"{display} is not Python source but what Triton compiled",
+        raise StageError.of_file(display, f"{display} is not Python source but what Triton compiled",
                      "name the file that defines the kernel")
 
 
@@ -103,7 +104,3 @@ def _encoding(data: bytes) -> str:
         if "unknown encoding" not in str(error):
             data.decode("utf-8")
         raise
-
-
-def _error(display: str, message: str, hint: str, line: int = 1) -> StageError:
-    return StageError(Failure(Stage.LOAD, message, Location(display, line), hint))

@@ -108,6 +108,11 @@ def first_line(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return min([node.lineno, *(d.lineno for d in node.decorator_list)])
 
 
+def called(node: ast.expr) -> tuple[str, ...]:
+    """The dotted name of an expression, or of what it calls: of `@triton.jit(…)` as of `@triton.jit`."""
+    return dotted(node.func if isinstance(node, ast.Call) else node)
+
+
 def dotted(node: ast.expr) -> tuple[str, ...]:
     """`a.b.c` as ("a", "b", "c"); () for anything else."""
     parts: list[str] = []

@@ -77,14 +77,14 @@ def module_resolver(namespace: Mapping[str, Any]) -> Resolve:
 def value_parameters(kernel: Kernel) -> frozenset[str]:
     """The parameters whose argument is a value, not a type: constexpr, autotuned or heuristic ones."""
     names = {parameter.name for parameter in kernel.parameters if parameter.is_constexpr}
-    for config in kernel.autotune.configs if kernel.autotune else ():
+    for config in kernel.configs:
         names |= set(config.kwargs)
     return frozenset((names | set(kernel.heuristics)) & set(kernel.parameter_names))
 
 
 def tuned_parameters(kernel: Kernel) -> frozenset[str]:
     """The parameters that autotune's configs give."""
-    given = (name for c in (kernel.autotune.configs if kernel.autotune else ()) for name in {**c.options, **c.kwargs})
+    given = (name for c in kernel.configs for name in {**c.options, **c.kwargs})
     return frozenset(given) & frozenset(kernel.parameter_names)
 
 

@@ -15,6 +15,7 @@ from triton_mutlint.types import (
     Kernel,
     KernelReport,
     Mutation,
+    Parameter,
     Plan,
     StageError,
     Status,
@@ -157,17 +158,21 @@ def guesses(subject: EntrySubject) -> tuple[WrittenArgument, ...]:
     )
 
 
+def giver_in_source(kernel: Kernel, parameter: Parameter) -> str:
+    """What in the source gives a parameter, if anything does: autotune, heuristics or its default."""
+    if parameter.name in tuned_parameters(kernel):
+        return "autotune"
+    return "heuristics" if parameter.name in kernel.heuristics else "default" if parameter.has_default else ""
+
+
 def given_by_source(kernel: Kernel, plan: Plan) -> str:
     """The parameters that need no entry, and what gives them; empty if there are none."""
     line = f", line {kernel.autotune.line}" if kernel.autotune and kernel.autotune.line else ""
     given: dict[str, list[str]] = {}
     for parameter in kernel.parameters:
-        if parameter.name in tuned_parameters(kernel):
-            given.setdefault(f"autotune{line}", []).append(parameter.name)
-        elif parameter.name not in plan.inferred and parameter.name in kernel.heuristics:
-            given.setdefault("heuristics", []).append(parameter.name)
-        elif parameter.name not in plan.inferred and parameter.has_default:
-            given.setdefault("default", []).append(parameter.name)
+        giver = giver_in_source(kernel, parameter)
+        if giver == "autotune" or (giver and parameter.name not in plan.inferred):
+            given.setdefault(giver + (line if giver == "autotune" else ""), []).append(parameter.name)
     parts = [f"{', '.join(names)} ({origin})" for origin, names in given.items()]
     return f"from the source: {'; '.join(parts)}" if parts else ""
 

@@ -12,7 +12,15 @@ from typing import Any
 
 from triton_mutlint.kernel_source.dtypes import canonical_dtype
 from triton_mutlint.spec.notation import Resolve, TypeTextError, parse_type
-from triton_mutlint.types import ArgType, ConstexprValue, DescriptorType, PointerType, ScalarType, TupleType
+from triton_mutlint.types import (
+    ArgType,
+    ConstexprValue,
+    DescriptorType,
+    PointerType,
+    ScalarType,
+    TupleType,
+    unwrap_constexpr,
+)
 
 _ARG_TYPES = (PointerType, ScalarType, DescriptorType, ConstexprValue, TupleType)
 _I32 = range(-(2**31), 2**31)
@@ -58,11 +66,6 @@ def _scalar_of_int(value: int) -> ScalarType:
         if value in values:
             return ScalarType(name, 16 if value % 16 == 0 else 1)
     raise TypeTextError(f"{value} does not fit 64 bits", "i64")
-
-
-def unwrap_constexpr(value: Any) -> Any:
-    """The value inside a `tl.constexpr`; anything else as it is."""
-    return value.value if type(value).__name__ == "constexpr" and hasattr(value, "value") else value
 
 
 def text_of(value: Any) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -90,6 +91,25 @@ class Block:
 class Region:
     blocks: tuple[Block, ...]
 
+    @property
+    def args(self) -> tuple[int, ...]:
+        """The arguments of the block that it is entered at."""
+        return self.blocks[0].args if self.blocks else ()
+
+    @cached_property
+    def reachable(self) -> tuple[int, ...]:
+        """The blocks that some path from the first one reaches, by their indices, ascending."""
+        found = [0] if self.blocks else []
+        for index in found:  # grows while it is walked
+            targets = {target.block: None for op in self.blocks[index].ops[-1:] for target in op.successors}
+            found.extend(target for target in targets if target not in found)
+        return tuple(sorted(found))
+
+    @cached_property
+    def exits(self) -> tuple[Op, ...]:
+        """The ops that leave it: the last of each reachable block that branches nowhere."""
+        return tuple(op for i in self.reachable for op in self.blocks[i].ops[-1:] if not op.successors)
+
 
 @dataclass(frozen=True)
 class Function:
@@ -102,6 +122,11 @@ class Function:
     arg_names: tuple[str, ...]
     body: Region  # no blocks for a declaration
     loc: Loc = UNKNOWN_LOC
+
+    @cached_property
+    def producers(self) -> Mapping[int, Op]:
+        """The op that gives each value; arguments are given by none."""
+        return {result: op for op in walk(self.body) for result in op.results}
 
 
 @dataclass(frozen=True)

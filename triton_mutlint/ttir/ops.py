@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 
+from triton_mutlint.ttir.ir import Op
+
 
 class Flow(str, Enum):
     """Where a result's address may come from."""
@@ -64,11 +66,24 @@ def lookup(name: str) -> OpInfo | None:
     return _TABLE.get(name)
 
 
+def computes(name: str) -> bool:
+    """Whether what an op gives follows from its operands alone."""
+    info = lookup(name)
+    return info is not None and not info.touches_memory and info.flow is not Flow.SPECIAL
+
+
+def mask_of(op: Op) -> tuple[int, ...]:
+    """The operand that says which elements of an access are left out, if there is one."""
+    at = _MASKS.get(op.name, len(op.operands))
+    return op.operands[at : at + 1]
+
+
 def rows() -> tuple[OpInfo, ...]:
     """The whole table."""
     return tuple(_TABLE.values())
 
 
+_MASKS = {"tt.load": 1, "tt.store": 2, "tt.atomic_rmw": 2}
 # What computes a result of its operands.
 _PURE = {
     "tt": """

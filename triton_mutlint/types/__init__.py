@@ -11,19 +11,20 @@ from triton_mutlint.types.kernel import Autotune, AutotuneConfig, FileResult, Ke
 from triton_mutlint.types.op import Declaration, HostEffect, OpArgument, OpMutation, OpReport, Problem
 from triton_mutlint.types.plan import (
     ArgType,
-    Beyond,
     ConstexprValue,
     DescriptorType,
     Doubts,
     Footprint,
     LaunchArgument,
     Origin,
+    OtherLaunch,
     Plan,
     PointerType,
     ScalarType,
     Site,
     TupleType,
     Variant,
+    unwrap_constexpr,
 )
 from triton_mutlint.types.report import (
     Access,

@@ -92,9 +92,14 @@ class Kernel:
         return self.source.functions[self.location.line, self.location.column]
 
     @property
+    def configs(self) -> tuple[AutotuneConfig, ...]:
+        """What autotune chooses from."""
+        return () if self.autotune is None else self.autotune.configs
+
+    @property
     def is_tuned(self) -> bool:
         """Whether autotune has a choice, so that it runs the kernel several times."""
-        return self.autotune is not None and len(self.autotune.configs) > 1
+        return len(self.configs) > 1
 
     def detached(self) -> Kernel:
         """What rules and reports need of it, which can go between processes: no functions, no values."""

@@ -92,6 +92,11 @@ class TupleType:
 
 
 # Union, not `|`: evaluated at run time, where a forward reference is a string.
+def unwrap_constexpr(value: Any) -> Any:
+    """The value inside a `tl.constexpr`; anything else as it is."""
+    return value.value if type(value).__name__ == "constexpr" and hasattr(value, "value") else value
+
+
 ArgType = Union[PointerType, ScalarType, DescriptorType, ConstexprValue, TupleType]  # noqa: UP007
 
 
@@ -130,7 +135,7 @@ class Doubts:
     `numbers` holds those that cannot be addresses, by what is done with them.
     `values` names the parameters whose compile-time values are guesses.
     `loads` holds the parameters that the body, as written, may read from. `behind` holds those through whose memory,
-    which holds addresses, it may store, each with the line. `later` is that of the plan.
+    which holds addresses, it may store, each with the line. `unsettled` are those of the plan.
     """
 
     stores: Mapping[str, int] = EMPTY
@@ -143,7 +148,7 @@ class Doubts:
     values: tuple[str, ...] = ()
     loads: frozenset[str] = frozenset()
     behind: Mapping[str, int] = EMPTY
-    later: frozenset[str] = frozenset()
+    unsettled: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -208,7 +213,7 @@ class Plan:
     `inferred` holds the parameters that the spec did not give; `reasons` says, per parameter, why. `assumed` holds
     those of which nobody said that the value is meant: the default of the source, where no spec entry gives the rest
     of a launch, and what a heuristic gave for arguments that are not known. `partial` holds those of `inferred` that
-    the source takes other values of, too. `footprints` has that of each variant, where there are several. `later`
+    the source takes other values of, too. `footprints` has that of each variant, where there are several. `unsettled`
     names what the kernel reads outside of functions and another launch may find to be something else.
     """
 
@@ -222,7 +227,7 @@ class Plan:
     notes: tuple[str, ...] = ()
     doubts: Doubts | None = None
     footprints: tuple[Footprint, ...] = ()  # as `variants`
-    later: frozenset[str] = frozenset()
+    unsettled: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -243,7 +248,7 @@ class LaunchArgument:
 
 
 @dataclass(frozen=True)
-class Beyond:
+class OtherLaunch:
     """What a launch may do that no analysed variant does: its values are those of none of them.
 
     `stores` are the parameters that the source may store through then (`ptrs.2` is an element of a tuple), `behind`

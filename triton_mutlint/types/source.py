@@ -68,6 +68,11 @@ class StageError(MutlintError):
         super().__init__(failure.message)
         self.failure = failure
 
+    @classmethod
+    def of_file(cls, display: str, message: str, hint: str = "", line: int = 1) -> StageError:
+        """A file that cannot be loaded, or a line of it."""
+        return cls(Failure(Stage.LOAD, message, Location(display, line), hint))
+
 
 @dataclass(frozen=True)
 class SourceFile:
@@ -108,7 +113,7 @@ def parse_source(text: str, filename: str, display: str) -> ast.Module:
     except (ValueError, RecursionError, MemoryError) as error:  # null bytes; nesting too deep
         hint = "break up what is nested deepest, or leave the file out of the run"
         message = f"cannot parse {display}: {error or type(error).__name__}"
-        raise StageError(Failure(Stage.LOAD, message, Location(display, 1), hint)) from error
+        raise StageError.of_file(display, message, hint) from error
 
 
 def _place(error: SyntaxError, text: str, display: str) -> Location:

@@ -6,17 +6,24 @@ import ast
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
-from triton_mutlint.host.launches.tuners import FollowsTuners, fixes_a_branch, is_odd, possible, switched_off, told
+from triton_mutlint.host.launches.tuners import (
+    FollowsTuners,
+    fixes_a_branch,
+    is_written_by_none,
+    passes_another_value,
+    told,
+    values_at_launch,
+)
 from triton_mutlint.host.values.groups import Arguments, bind, parameters
 from triton_mutlint.host.values.values import NONE, ON_GRID, UNSEEN, KernelValue, Sort, Value, join
 from triton_mutlint.types import (
     Access,
     AccessKind,
-    Beyond,
     HostEffect,
     KernelReport,
     Mutation,
     Origin,
+    OtherLaunch,
     ParameterKind,
     ParameterReport,
     Status,
@@ -71,18 +78,18 @@ class Launching(FollowsTuners):
         given = self._with_defaults(kernel, {n: v for n, v in bound.values.items() if n not in tuned},
                                     tuned.keys(), arguments.optional)
         self._tuning(kernel, tuners, bound.values, node)
-        held = possible(verdict, given, tuned, lambda name: self.module_name(kernel.module, name, settled=True))
-        off = {p.name for p in verdict.parameters if switched_off(p, held)}
-        inferred = verdict.origin is Origin.INFERRED
-        odd = [p.name for p in verdict.parameters if inferred and p.name in given and is_odd(p, given[p.name])]
+        held = values_at_launch(verdict, given, tuned, lambda name: self.module_name(kernel.module, name, settled=True))
+        off = {p.name for p in verdict.parameters if is_written_by_none(p, held)}
+        others = [p.name for p in verdict.parameters if verdict.origin is Origin.INFERRED and p.name in given
+                  and passes_another_value(p, given[p.name])]
         ruled_out = off
-        if odd:  # its variants hold for launches of what tunes it
+        if others:  # its variants hold for launches of what tunes it
             ruled_out = {p.name for p in verdict.parameters if p.kind is not ParameterKind.CONSTEXPR}
         elif bound.extra_rest is None and bound.spare_rest is None and fixes_a_branch(
                 kernel.node, bound.values, held.keys()):
             ruled_out = {*ruled_out, *(p.name for p in verdict.parameters if p.mutation in _WRITTEN)}
         passed = {**bound.values, **{n: v[0] for n, v in tuned.items() if v is not None and len(v) == 1}}
-        found = self._beyond(verdict, kernel, passed, ruled_out)
+        found = self._other_launch(verdict, kernel, passed, ruled_out)
         written = set[str]()
         for parameter in verdict.parameters:
             base, *fields = parameter.name.split(".")
@@ -94,7 +101,7 @@ class Launching(FollowsTuners):
                 self._passed(verdict, parameter, value, node)
                 written |= {parameter.name} if parameter.mutation in _WRITTEN else set()
             self._behind(verdict, parameter, value, node)
-        told = bool(odd) and all(given[name].constant is not None for name in odd)
+        told = bool(others) and all(given[name].constant is not None for name in others)
         self._otherwise(verdict, passed, found, written, node, told)
         self._otherwise_set(verdict, kernel, passed, written, node)
         if bound.extra_rest is not None or kernel.node.args.vararg is not None:
@@ -102,16 +109,16 @@ class Launching(FollowsTuners):
             what = f"launch of `{kernel.node.name}`: which argument falls to which parameter is not known"
             self.effects.gap(self.effect(what, node, kernel.node.name), self.state, spare)
 
-    def _beyond(self, verdict: KernelReport, kernel: KernelValue, given: Mapping[str, Value], ruled_out: Set[str],
-                unsettled: frozenset[str] = frozenset()) -> Beyond | None:
+    def _other_launch(self, verdict: KernelReport, kernel: KernelValue, given: Mapping[str, Value],
+                      ruled_out: Set[str], unsettled: frozenset[str] = frozenset()) -> OtherLaunch | None:
         """What a launch may do that the verdict does not say, and what of `ruled_out` it may write all the same."""
         if not any(self.state.reach(given.values())):
-            return Beyond(stores=frozenset() if unsettled else frozenset(ruled_out))
+            return OtherLaunch(stores=frozenset() if unsettled else frozenset(ruled_out))
         arguments = {name: told(value, self.state) for name, value in given.items()}
-        return self.world.kernels.beyond(kernel.module, verdict, arguments, ruled_out, unsettled)
+        return self.world.kernels.other_launch(kernel.module, verdict, arguments, ruled_out, unsettled)
 
-    def _otherwise(self, verdict: KernelReport, given: Mapping[str, Value], found: Beyond | None, written: Set[str],
-                   node: ast.AST, told: bool) -> None:
+    def _otherwise(self, verdict: KernelReport, given: Mapping[str, Value], found: OtherLaunch | None,
+                   written: Set[str], node: ast.AST, told: bool) -> None:
         """Note what a launch may do that no analysed variant does; `told` if the values that none has are known."""
         if found is None:
             text = f"launch of `{verdict.name}`: with which of the analysed variants it goes is not known"
@@ -128,7 +135,7 @@ class Launching(FollowsTuners):
         """Note what a launch may do where names that the kernel reads have other values, as on another machine."""
         names = self._unsettled(kernel)
         asked = {p.name for p in verdict.parameters if p.kind is not ParameterKind.CONSTEXPR} - written
-        found = self._beyond(verdict, kernel, given, asked, names) if names else None
+        found = self._other_launch(verdict, kernel, given, asked, names) if names else None
         if found is not None:
             when = f"where {', '.join(sorted(names))} have other values"
             self._may_store(verdict, found.of(asked) - written, given, when, node, False)

@@ -118,7 +118,7 @@ def _is_own(item: object) -> bool:
     return isinstance(item, FunctionValue)
 
 
-def possible(verdict: KernelReport, given: Mapping[str, Value], tuned: Mapping[str, tuple[Value, ...] | None],
+def values_at_launch(verdict: KernelReport, given: Mapping[str, Value], tuned: Mapping[str, tuple[Value, ...] | None],
              meaning: Callable[[str], Value]) -> dict[str, frozenset[str]]:
     """Of the analysed values and types, those that a launch may have, for the parameters of which something is known.
 
@@ -144,7 +144,7 @@ def possible(verdict: KernelReport, given: Mapping[str, Value], tuned: Mapping[s
     return {name: texts for name, texts in found.items() if texts}
 
 
-def is_odd(parameter: ParameterReport, value: Value) -> bool:
+def passes_another_value(parameter: ParameterReport, value: Value) -> bool:
     """Whether a launch passes another value than those that were analysed, which are not guessed."""
     if parameter.kind is not ParameterKind.CONSTEXPR or parameter.inferred or value.things:
         return False
@@ -159,7 +159,7 @@ def _text(value: Value, several: Sequence[str], meaning: Callable[[str], Value])
     return next((text for text in several if is_function and meaning(text) == value), "")
 
 
-def switched_off(parameter: ParameterReport, held: Mapping[str, frozenset[str]]) -> bool:
+def is_written_by_none(parameter: ParameterReport, held: Mapping[str, frozenset[str]]) -> bool:
     """Whether no analysed variant with the values that a launch may have writes the parameter."""
     if parameter.mutation is not Mutation.CONDITIONAL:
         return False

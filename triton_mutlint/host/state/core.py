@@ -27,7 +27,7 @@ from triton_mutlint.host.values.values import (
     Tuner,
     Value,
 )
-from triton_mutlint.types import Access, Beyond, Frame, HostEffect, KernelReport, LaunchArgument, Location
+from triton_mutlint.types import Access, Frame, HostEffect, KernelReport, LaunchArgument, Location, OtherLaunch
 
 Take = Callable[[Value], bool]  # does something with an element; whether there may be another
 STEPS = 20_000  # statements interpreted for one op, at most
@@ -52,8 +52,8 @@ class Kernels:
         """
         return "it is not launched"
 
-    def beyond(self, module: HostModule, verdict: KernelReport, given: Mapping[str, LaunchArgument],
-               ruled_out: Set[str], unsettled: Set[str] = frozenset()) -> Beyond | None:
+    def other_launch(self, module: HostModule, verdict: KernelReport, given: Mapping[str, LaunchArgument],
+                     ruled_out: Set[str], unsettled: Set[str] = frozenset()) -> OtherLaunch | None:
         """What a launch may do that the verdict does not say, given its arguments; None where it cannot be told.
 
         Of the parameters that its values seem to rule out, those are named that it may store through all the same,

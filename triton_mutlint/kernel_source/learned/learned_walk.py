@@ -4,43 +4,20 @@ from __future__ import annotations
 
 import ast
 
-from triton_mutlint.kernel_source.calls import Calls
-from triton_mutlint.kernel_source.helpers import Helper, Program
 from triton_mutlint.kernel_source.learned import marks
 from triton_mutlint.kernel_source.learned.learning import Learning
-from triton_mutlint.kernel_source.observer import Observer, Place
 from triton_mutlint.kernel_source.slots import Slots
 from triton_mutlint.kernel_source.values import NOTHING, Env, MayBe
-from triton_mutlint.kernel_source.walk import Walk, WalkedBody
-
-
-class LearningWalk(Walk):
-    """Shows what it meets to one observer."""
-
-    def __init__(self, program: Program, learnt: Learning) -> None:
-        super().__init__(program)
-        self.learnt = learnt
-
-    def body(self, helper: Helper, env: Env, caller: Calls | None) -> WalkedBody:
-        return LearningBody(self, helper, env, caller)
+from triton_mutlint.kernel_source.walk import WalkedBody
 
 
 class LearningBody(WalkedBody):
-    """The walk over one function's body."""
+    """The walk over one function's body, which shows what it meets to a `Learning`."""
 
-    def __init__(self, stores: LearningWalk, helper: Helper, env: Env, caller: Calls | None) -> None:
-        super().__init__(stores, helper, env)
-        self.learnt = stores.learnt
-        self.here = Place()
-        self.outer = 0  # the line of the kernel's own body whose call is followed; 0 outside of calls
-        if isinstance(caller, LearningBody):
-            self.outer = caller.outer or caller.here.line
-
-    def show(self, node: ast.AST | None) -> Observer:
-        self.learnt.place = self.here
-        if node is not None:
-            self.here.line = self.outer or getattr(node, "lineno", 0)
-        return self.learnt
+    @property
+    def learnt(self) -> Learning:
+        assert isinstance(self.walk.observer, Learning), "or there is nothing to gather facts for"
+        return self.walk.observer
 
     # ----------------------------------------------------------------- expressions
 

@@ -122,15 +122,12 @@ def agree(left: MayBe, right: MayBe, line: int) -> None:
             elements_integer(other, line)
 
 
-def summed(left: Trace, right: Trace, wide: bool = False) -> None:
-    """The right one is added to the left one, or subtracted from it: of two addresses that makes a distance.
-
-    `wide` says that the right one is a wide integer there, whatever it was before.
-    """
+def summed(left: Trace, right: Trace) -> None:
+    """The right one is added to the left one, or subtracted from it: of two addresses that makes a distance."""
     for one in left.takes_part:
         for other in right.takes_part:
             if one is not other and not (one.constexpr or other.constexpr):
-                one.summed[other] = one.summed.get(other, False) or wide or right.is_wide
+                one.summed[other] = one.summed.get(other, False) or right.is_wide
 
 
 def spread(slots: Iterable[Slot]) -> None:

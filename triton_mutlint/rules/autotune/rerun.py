@@ -20,7 +20,7 @@ from triton_mutlint.analysis.solver import Solver
 from triton_mutlint.analysis.values import bits
 from triton_mutlint.rules.autotune.sites import OpSite, OpSites, Place
 from triton_mutlint.ttir.ir import Module, Op
-from triton_mutlint.ttir.ops import lookup
+from triton_mutlint.ttir.ops import lookup, mask_of
 from triton_mutlint.types import ArgOwner, ArgRole, Rerun
 
 _MONOTONE = frozenset({"max", "min", "umax", "umin", "and", "or"})  # the second time they change nothing
@@ -29,7 +29,6 @@ _CASTS = {*SAME_VALUE, "arith.extf", "arith.truncf", "arith.extsi", "arith.extui
 _CHOOSING = {*_CASTS, "arith.select", "arith.maximumf", "arith.maxnumf", "arith.minimumf", "arith.minnumf",
              "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui", "tt.clampf"}
 _ADDING = {*_CASTS, "arith.addf", "arith.addi", "arith.subf", "arith.subi", "arith.select", "tt.dot"}
-_MASKS = {"tt.load": 1, "tt.store": 2, "tt.atomic_rmw": 2}  # where the operand stands that masks, if there is one
 _CONJUNCTIONS = ("arith.andi", "tt.splat", "tt.broadcast", "tt.expand_dims")  # true where all operands are
 _ADDED_TO = {"tt.dot": 2, "arith.subf": 0, "arith.subi": 0}  # the operand to which the others are added
 
@@ -120,8 +119,7 @@ class _Memory:
 
     def _mask(self, op: Op) -> frozenset[int]:
         """The conditions under which an element is accessed, of which all must hold."""
-        at = _MASKS.get(op.name, len(op.operands))
-        pending, found = list(op.operands[at : at + 1]), set[int]()
+        pending, found = list(mask_of(op)), set[int]()
         while pending:
             made = self._sites.producers.get(value := pending.pop())
             if made is not None and made.name in _CONJUNCTIONS:

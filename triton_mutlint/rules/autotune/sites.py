@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 from triton_mutlint.ttir.ir import Function, Op, Region
-from triton_mutlint.ttir.ops import Flow, lookup
+from triton_mutlint.ttir.ops import computes
 
 Place = tuple[int, ...]  # the values that make an address, each the first that is computed in its way
 
@@ -38,7 +38,7 @@ class OpSites:
 
     def __init__(self, function: Function) -> None:
         self.all: list[OpSite] = []
-        self.producers: dict[int, Op] = {}
+        self.producers = function.producers
         self.sources: dict[int, list[int]] = {}
         self._used: set[int] = set()
         self._types = function.types
@@ -81,7 +81,6 @@ class OpSites:
             for index, op in enumerate(block.ops):
                 site = OpSite(op, (*path, (region, number, index)), branches)
                 self.all.append(site)
-                self.producers.update(dict.fromkeys(op.results, op))
                 self._used.update(op.operands)
                 for successor in op.successors:
                     self._link(successor.operands, region.blocks[successor.block].args)
@@ -89,15 +88,14 @@ class OpSites:
                 self._number(op)
                 if op.name == "scf.for":
                     bounds = ("scf.for", *map(self.alike, op.operands[:3]))
-                    counter = op.regions[0].blocks[0].args[0]
+                    counter = op.regions[0].args[0]
                     self._alike[counter] = self._first.setdefault(bounds, counter)
                 for branch, inner in enumerate(op.regions):
                     chosen = {(op.operands[0], branch)} if op.name == "scf.if" else set()
                     self._region(inner, site.path, branches | chosen)
 
     def _number(self, op: Op) -> None:
-        info = lookup(op.name)
-        if len(op.results) == 1 and info is not None and not (info.touches_memory or info.flow is Flow.SPECIAL):
+        if len(op.results) == 1 and computes(op.name):
             key = (op.name, *map(self.alike, op.operands), *sorted(op.attrs.items()), self._types[op.results[0]])
             self._alike[op.results[0]] = self._first.setdefault(key, op.results[0])
 

@@ -22,7 +22,8 @@ from triton_mutlint.host.values.groups import Arguments, Cell, defaults
 from triton_mutlint.host.values.values import UNSEEN, FunctionValue, KernelValue, Sort, Thing, Value, thing
 from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.rules.rule import KernelSubject
-from triton_mutlint.signature.launch_sites import Function, Launch, LaunchIndex, assignments, bound, index
+from triton_mutlint.signature.launch_sites import Launch, LaunchIndex, assignments, bound, index
+from triton_mutlint.source.outline import Function
 from triton_mutlint.types import Autotune, Kernel, Location, ParameterReport, SourceFile
 
 NOT_TAKEN = "the argument may be None, which `restore_value` and `reset_to_zero` do not take before Triton 3.8"
@@ -59,8 +60,7 @@ def absence(subject: KernelSubject, parameter: str) -> Absence | None:
 
 def lacks_arguments(subject: KernelSubject, kernel: Kernel) -> bool:
     """Whether a launch leaves out what no config gives either: then the kernel is tuned over other configs."""
-    configs = kernel.autotune.configs if kernel.autotune else ()
-    configured = (name for config in configs for name in config.kwargs)
+    configured = (name for config in kernel.configs for name in config.kwargs)
     wanted = {p.name for p in kernel.parameters if not p.has_default}.difference(kernel.heuristics, configured)
     return any(not _is_open(launch.call) and not wanted <= dict(bound(launch.call, kernel.parameter_names)).keys()
                for _, _, launch in _launches(kernel, subject))

@@ -17,7 +17,7 @@ from triton_mutlint.source.slicing import jitdefs
 from triton_mutlint.source.slicing.jitdefs import JitDefinition, NotJitError, PlaceholderError
 from triton_mutlint.source.slicing.namespace import Namespace, closed
 from triton_mutlint.source.slicing.stubs import Missing, find_missing
-from triton_mutlint.source.walking import dotted
+from triton_mutlint.source.walking import called, dotted
 from triton_mutlint.types import Kernel, Location, Parameter, SourceFile
 
 _WORD = re.compile(r"(?!\d)[\w-]+")
@@ -42,7 +42,7 @@ class Candidate:
 
     @property
     def names(self) -> set[str]:
-        """What it may be asked for by: a name of its own, with its line or without."""
+        """The names by which a user may ask for it: each alone, and with its line (`kernel:12`)."""
         names = {self.name, self.qualname, self.node.name, *self.aliases}
         return names | {f"{name}:{self.node.lineno}" for name in names}
 
@@ -60,7 +60,7 @@ class Candidate:
 
     def kernel(self, source: SourceFile, namespace: Mapping[str, Any], tuning: Tuning, *, is_helper: bool = False,
                notes: Iterable[str] = ()) -> Kernel:
-        """It as a loaded kernel; `namespace` are its globals."""
+        """The candidate as a loaded kernel; `namespace` are its globals."""
         return Kernel(
             name=self.name,
             location=Location(source.display, self.node.lineno, self.node.col_offset + 1),
@@ -112,7 +112,7 @@ def candidates(names: Namespace) -> list[Candidate]:
         node = function.node
         if isinstance(node, ast.FunctionDef) and not in_aggregate(function.parents):
             space = names.inner(function.parents)
-            space.settle()
+            space.ensure_run()
             definition = jitdefs.define(space, node)
             decorated.append(_candidate(node.name, function.qualname, definition))
     made, factories = _made_by_calls(names, decorated)
@@ -174,8 +174,7 @@ def in_aggregate(parents: tuple[Function | ast.ClassDef, ...]) -> bool:
     """Methods of aggregates are part of a type, never kernels."""
     if not parents or not isinstance(parents[-1], ast.ClassDef):
         return False
-    decorators = (d.func if isinstance(d, ast.Call) else d for d in parents[-1].decorator_list)
-    return any("aggregate" in (dotted(d) or ("",))[-1] for d in decorators)
+    return any("aggregate" in (called(d) or ("",))[-1] for d in parents[-1].decorator_list)
 
 
 def _unmade(decorated: list[Candidate], making: Making, values: list[tuple[str, Any]]) -> None:

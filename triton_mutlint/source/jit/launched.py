@@ -14,7 +14,7 @@ from triton_mutlint.source.function_text import returns_value, takes_blocks
 from triton_mutlint.source.outline import Outline, outline
 from triton_mutlint.source.python_text import decode_source, read_bytes
 from triton_mutlint.source.slicing.spaces import node_of
-from triton_mutlint.source.walking import children, walk
+from triton_mutlint.source.walking import children
 from triton_mutlint.types import StageError, parse_source
 
 _LAUNCHERS = frozenset({"run", "warmup"})
@@ -44,10 +44,8 @@ def launches(file: Outline) -> Launches:
     passed: set[str] = set()
     flows: dict[str, set[str]] = {}
     for call in file.calls:
-        function = call.func
-        if isinstance(function, ast.Subscript) or (isinstance(function, ast.Attribute) and function.attr in _LAUNCHERS):
-            direct.update(_named(function.value))
-        if not isinstance(function, ast.Subscript):  # a launch's own arguments are not launched
+        direct.update(launched(call))
+        if not isinstance(call.func, ast.Subscript):  # a launch's own arguments are not launched
             passed.update(a.id for a in (*call.args, *(k.value for k in call.keywords)) if isinstance(a, ast.Name))
     own = {f.node.name for f in file.functions if not f.parents}
     for node, _ in file.assignments:
@@ -59,12 +57,22 @@ def launches(file: Outline) -> Launches:
     return Launches(frozenset(direct), frozenset(passed))
 
 
-def _named(node: ast.expr) -> Iterator[str]:
-    """The names that a launched expression may stand for: `k`, `m.k`, `wrap(k)`, `TABLE[i]`, `a if c else b`."""
+def launched(call: ast.Call) -> dict[str, None]:
+    """What a launch may launch, by name: `k[grid](…)`, `m.k.run(…)`, `wrap(k)[grid](…)`, `TABLE[i][grid](…)`."""
+    function = call.func
+    if isinstance(function, ast.Subscript) or (isinstance(function, ast.Attribute) and function.attr in _LAUNCHERS):
+        return dict.fromkeys(_named(function.value))
+    return {}
+
+
+def _named(node: ast.AST) -> Iterator[str]:
+    """The names in an expression: of attributes, their own alone."""
     if isinstance(node, ast.Attribute):
         yield node.attr
+    elif isinstance(node, ast.Name):
+        yield node.id
     else:
-        yield from (inner.id for inner in walk(node) if isinstance(inner, ast.Name))
+        yield from (name for child in children(node) for name in _named(child))
 
 
 def _carried(node: ast.expr, own: set[str]) -> Iterator[str]:

@@ -21,7 +21,7 @@ from triton_mutlint.source.jit.kernels import Candidate
 from triton_mutlint.source.outline import Outline
 from triton_mutlint.source.slicing.jitdefs import JitDefinition, unwrap
 from triton_mutlint.source.walking import first_line
-from triton_mutlint.types import Failure, Kernel, Location, SourceFile, Stage, StageError, UsageError
+from triton_mutlint.types import Kernel, SourceFile, StageError, UsageError
 
 _HINT = "leave out --import: the file is then sliced, and what it lacks is stood in for"
 _FACTORY_HINT = (
@@ -74,7 +74,7 @@ def imported(source: SourceFile, file: Outline) -> list[Candidate]:
         raise
     except BaseException as error:  # the file's own top level may raise anything, SystemExit included
         message = f"importing {source.display} failed: {error_text(error)}".split("\n")[0]
-        raise _failure(source, message, _HINT, last_line(error, source.path)) from error
+        raise StageError.of_file(source.display, message, _HINT, last_line(error, source.path)) from error
     qualnames = {f.node: f.qualname for f in file.functions if f.parents}
     found: dict[int, Candidate] = {}
     for name, value in list(vars(module).items()):
@@ -86,12 +86,9 @@ def imported(source: SourceFile, file: Outline) -> list[Candidate]:
     if not found:
         made = sorted({f.parents[0].name for f in file.jits if f.parents})
         hint = _FACTORY_HINT.format(maker=made[0]) if made and all(f.parents for f in file.jits) else _HINT
-        raise _failure(source, f"importing {source.display} gave no jit function, but its text defines some", hint)
+        message = f"importing {source.display} gave no jit function, but its text defines some"
+        raise StageError.of_file(source.display, message, hint)
     return sorted(found.values(), key=lambda candidate: candidate.node.lineno)
-
-
-def _failure(source: SourceFile, message: str, hint: str, line: int = 1) -> StageError:
-    return StageError(Failure(Stage.LOAD, message, Location(source.display, line), hint))
 
 
 def _import(path: Path) -> ModuleType:

@@ -14,7 +14,7 @@ from typing import Any
 from triton_mutlint.source.slicing.jitdefs import JitDefinition, is_tuning, unwrap
 from triton_mutlint.source.slicing.spaces import Space, node_of
 from triton_mutlint.source.slicing.stubs import Missing, UndecidedError, find_missing
-from triton_mutlint.source.walking import dotted, first_line, walk
+from triton_mutlint.source.walking import called, dotted, first_line, walk
 from triton_mutlint.types import Autotune, AutotuneConfig
 
 _POSITIONS = ("configs", "key", "prune_configs_by", "reset_to_zero", "restore_value", "pre_hook", "post_hook")
@@ -47,7 +47,7 @@ class Tuning:
     def add(self, namespace: Space, decorator: ast.expr, jit: Any) -> None:
         """Take in one decorator; what is neither autotune nor heuristics is left alone."""
         call = decorator if isinstance(decorator, ast.Call) else None
-        chain = dotted(call.func if call else decorator)
+        chain = called(decorator)
         name = namespace.module.outline.full(chain).rpartition(".")[2] if chain else ""
         keywords = {k.arg: k.value for k in call.keywords if k.arg} if call else {}
         if call and name == "heuristics":
@@ -186,7 +186,7 @@ def _mentions_tuning(namespace: Space, decorator: ast.expr) -> bool:
     """Whether a decorator of the file's own may autotune, by its text or that of its definition."""
     if is_tuning(decorator):
         return True
-    chain = dotted(decorator.func if isinstance(decorator, ast.Call) else decorator)
+    chain = called(decorator)
     units = namespace.scope.by_name.get(chain[0], ()) if chain else ()
     return any(isinstance(n, (ast.Name, ast.Attribute)) and is_tuning(n)
                for unit in units if unit.alias is None for n in ast.walk(unit.node))

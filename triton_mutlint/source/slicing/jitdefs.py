@@ -15,7 +15,7 @@ from triton_mutlint.basics import error_text
 from triton_mutlint.source.function_text import LANGUAGES, TRITON, may_be_jit, returns_value
 from triton_mutlint.source.slicing.spaces import Space
 from triton_mutlint.source.slicing.stubs import Missing, UndecidedError
-from triton_mutlint.source.walking import dotted, walk
+from triton_mutlint.source.walking import called, dotted, walk
 
 _HOLLOW = ast.parse('raise RuntimeError("the body of a jit function is not run while a file is loaded")').body
 _ANNOTATIONS = __future__.annotations.compiler_flag
@@ -219,8 +219,7 @@ def _decorated(definition: JitDefinition) -> Any:
 
 
 def is_tuning(decorator: ast.expr) -> bool:
-    target = decorator.func if isinstance(decorator, ast.Call) else decorator
-    chain = dotted(target)
+    chain = called(decorator)
     return bool(chain) and ("autotune" in chain[-1] or "heuristics" in chain[-1] or "tuner" in chain[-1])
 
 

@@ -15,7 +15,6 @@ from typing import Any
 
 from triton_mutlint.process.inputs import spoil
 from triton_mutlint.source.finder import Finder, ModulePlace, is_real
-from triton_mutlint.source.outline import Outline
 from triton_mutlint.source.python_text import read_source
 from triton_mutlint.source.slicing.module_text import ModuleText
 from triton_mutlint.source.slicing.namespace import Namespace
@@ -58,17 +57,17 @@ class Modules:
         level = len(name) - len(name.lstrip("."))
         return self._import(name[level:], caller, None, ("",), level)
 
-    def linted(self, source: SourceFile, outline: Outline) -> Namespace:
+    def linted(self, source: SourceFile) -> Namespace:
         """The names of a file that is linted: shared with its importers while the text is the same."""
         path, text = source.path, source.text
         known = self._sliced.get(str(path))
         if known is None or known.module.text != text:
-            known = self._add(path, text, source.tree, outline)
+            known = self._add(path, text, source.tree)
         known.module.linted = True
         return known
 
-    def _add(self, path: Path, text: str, tree: ast.Module, outline: Outline | None = None) -> Namespace:
-        module = ModuleText(ModulePlace(path, self.finder.folders), text, tree, outline)
+    def _add(self, path: Path, text: str, tree: ast.Module) -> Namespace:
+        module = ModuleText(ModulePlace(path, self.finder.folders), text, tree)
         self._sliced[str(path)] = Namespace(module, self.shared, Scope(tree.body))
         return self._sliced[str(path)]
 

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from triton_mutlint.source.finder import ModulePlace
 from triton_mutlint.source.function_text import TRITON, parameters
-from triton_mutlint.source.outline import Outline, outline
+from triton_mutlint.source.outline import outline
 from triton_mutlint.source.slicing.scopes import OPEN
 from triton_mutlint.source.slicing.statement_text import mentioned
 from triton_mutlint.source.walking import children, dotted, walk
@@ -22,9 +22,9 @@ _LISTING = re.compile(r"\b(?:globals|vars|locals|exec|eval)\b|sys\.modules")
 class ModuleText:
     """One file. `linted` is true for one that was asked for, rather than imported by another."""
 
-    def __init__(self, place: ModulePlace, text: str, tree: ast.Module, known: Outline | None = None) -> None:
+    def __init__(self, place: ModulePlace, text: str, tree: ast.Module) -> None:
         self.linted = False
-        self.outline = known or outline(tree)
+        self.outline = outline(tree)
         self.place, self.path, self.text, self.tree = place, place.path, text, tree
         self.dotted, self.is_package = place.dotted, place.is_package
         self.flags = _future_flags(tree)

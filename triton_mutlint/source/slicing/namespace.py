@@ -63,7 +63,7 @@ class Namespace(Space):
         if self.has_run and not self._may_find(name):
             raise KeyError(name)
         with self.shared.session:
-            self.settle(name)
+            self.ensure_run(name)
             if name not in self:
                 self._find(name)
         return dict.__getitem__(self, name)
@@ -75,7 +75,7 @@ class Namespace(Space):
         # what hides one of Python's own is bound at once
         return (bool(self.stars) or name in self.scope.by_name) and name not in _BUILTINS
 
-    def settle(self, name: str = "") -> None:
+    def ensure_run(self, name: str = "") -> None:
         """Run the body, if it has not been; where a name is asked for, what does not concern it waits."""
         if not self.has_run:
             self.has_run = True
@@ -158,7 +158,7 @@ class Namespace(Space):
         raise AttributeError(f"module `{self.module.dotted}` defines no `{name}`")
 
     def _listed(self) -> list[str]:
-        self.settle()
+        self.ensure_run()
         return sorted({*self, *self.waiting})
 
     def adopt(self) -> None:
@@ -166,7 +166,7 @@ class Namespace(Space):
         given = vars(self.proxy)
         if len(given) != self._own:
             for name in list(given)[self._own:]:
-                self.settle(name)
+                self.ensure_run(name)
                 if name in self.waiting:
                     bind_waiting(self, name)
                 self[name] = given.pop(name)
@@ -182,7 +182,7 @@ class Namespace(Space):
 
     def names(self) -> Iterable[str]:
         """Every name that the body has bound."""
-        self.settle()
+        self.ensure_run()
         return [name for name in self.scope.by_name if name in self or name in self.waiting]
 
     def __copy__(self) -> Namespace:

@@ -14,6 +14,7 @@ from triton_mutlint.source.slicing.module_text import Use
 from triton_mutlint.source.slicing.namespace import Namespace, closed
 from triton_mutlint.source.slicing.spaces import Space, installed, is_triton_module, node_of, origin
 from triton_mutlint.source.slicing.stubs import Missing, find_missing
+from triton_mutlint.types import unwrap_constexpr
 
 UNDEFINED = "is not defined"
 _BUILTINS = frozenset(vars(builtins))
@@ -131,8 +132,7 @@ def _give(namespace: Namespace, function: Any) -> None:
 
 def functions_in(value: Any) -> Iterator[Any]:
     """Jit functions that a value is or holds: constexprs, tuples, and classes with jit methods."""
-    if type(value).__name__ == "constexpr":
-        value = getattr(value, "value", None)
+    value = unwrap_constexpr(value)
     if hasattr(value, "__globals__") and hasattr(value, "fn"):
         yield value
     elif isinstance(value, (tuple, list)):

@@ -243,7 +243,7 @@ class Runner:
                 space.update((name, space.missing(name, reason(raised))) for name in binds)
                 self._lose(node, f"may be changed in line {node.lineno}, which {reason(error)}")
         for name in binds:
-            self._settle(name)
+            self._prefer_known(name)
         if touched:
             space.shared.adopt()
         return error or self._undecided(dict.get(space, name) for name in binds)
@@ -253,7 +253,7 @@ class Runner:
         """Why a statement that gave these values did not go well: one of them is a stand-in."""
         return next((UndecidedError(missing) for value in values if (missing := find_missing(value)) is not None), None)
 
-    def _settle(self, name: str) -> None:
+    def _prefer_known(self, name: str) -> None:
         """What a name has been bound to stays, unless it is known better."""
         imported = next((b for b in self.scope.by_name.get(name, ()) if b.is_triton), None)
         if imported is not None:

@@ -135,7 +135,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _no_wait(seconds: float) -> None:
-    """Nobody is waited for."""
+    """Stands in for `time.sleep`."""
 
 
 def _fast_yaml() -> contextlib.AbstractContextManager[None]:

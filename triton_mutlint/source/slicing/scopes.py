@@ -176,7 +176,7 @@ class Scope:
         if not bindings:  # Python's own: but for a key, those that call what they are given are not in the list
             is_setter = isinstance(call.func, ast.Attribute) and call.func.attr.startswith("__")
             return root in _BUILTINS and not is_setter and not any(k.arg == "key" for k in call.keywords)
-        return all(_comes_from(binding, "triton") or (
+        return all(_is_of_triton(binding) or (
             binding.alias is not None and is_stood_in(binding.module)
             and binding.module.partition(".")[0] not in sys.stdlib_module_names  # a thread pool runs what it is given
         ) for binding in bindings)
@@ -185,7 +185,7 @@ class Scope:
         """Whether anything could change the value: not a number, nor a plain function, nor what stands in."""
         node = binding.node
         if binding.alias is not None:
-            return not (_comes_from(binding, "triton") or is_stood_in(binding.module))
+            return not (_is_of_triton(binding) or is_stood_in(binding.module))
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             held = (*node.decorator_list, *node.args.defaults, *filter(None, node.args.kw_defaults))
             return node.name in self._opened or keeps_something(node) or any(
@@ -204,5 +204,5 @@ class Scope:
         return self.by_name.get(name) or ([] if self.outer is None else self.outer._binders(name))
 
 
-def _comes_from(binding: Binding, package: str) -> bool:
-    return binding.alias is not None and binding.module.partition(".")[0] == package
+def _is_of_triton(binding: Binding) -> bool:
+    return binding.alias is not None and binding.module.partition(".")[0] == "triton"

@@ -16,6 +16,7 @@ from triton_mutlint.basics import error_text
 from triton_mutlint.process.inputs import spoil_if_short
 from triton_mutlint.process.watchdog import TooLongError
 from triton_mutlint.source.finder import ModulePlace, is_real
+from triton_mutlint.source.function_text import TRITON_NAMES
 from triton_mutlint.source.outline import Function
 from triton_mutlint.source.slicing.module_text import ModuleText
 from triton_mutlint.source.slicing.sandbox import Session
@@ -24,13 +25,6 @@ from triton_mutlint.source.slicing.stubs import Missing, MissingValueError, Stan
 from triton_mutlint.source.walking import dotted
 
 _FIXED = (int, float, complex, str, bytes, type(None), FunctionType, BuiltinFunctionType, ModuleType, Missing)
-# What Triton's own modules are commonly called wherever they are imported from.
-_TRITON_NAMES = {
-    "triton": "triton",
-    "tl": "triton.language",
-    "tldevice": "triton.language.extra.libdevice",
-    "libdevice": "triton.language.extra.libdevice",
-}
 
 
 @dataclass(frozen=True)
@@ -153,7 +147,7 @@ def import_value(space: Space, node: ast.Import | ast.ImportFrom, alias: ast.ali
     if isinstance(node, ast.Import):
         module = _find(space, alias.name)
         return module if alias.asname else _find(space, alias.name.partition(".")[0])
-    wanted = _TRITON_NAMES.get(alias.name) or _TRITON_NAMES.get(alias.asname or "")
+    wanted = TRITON_NAMES.get(alias.name) or TRITON_NAMES.get(alias.asname or "")
     if alias.name == "triton" and wanted:
         return importlib.import_module(wanted)
     full = f"{node.module}.{alias.name}"

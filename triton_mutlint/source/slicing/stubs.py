@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 from triton_mutlint.source.finder import HEAVY
 from triton_mutlint.source.slicing.sandbox import Session
 from triton_mutlint.source.torch_facts import ABSENT
+from triton_mutlint.types import unwrap_constexpr
 
 _BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and", "xor", "or", "matmul")
 _LONGEST = 2000  # characters of what is computed from a stand-in, as far as anybody writes it down
@@ -237,10 +238,9 @@ def _why(path: str) -> str:
 
 def find_missing(value: object) -> Missing | None:
     """The missing value that `value` is, or holds as a constexpr or in a tuple."""
+    value = unwrap_constexpr(value)
     if isinstance(value, Missing):
         return value
-    if type(value).__name__ == "constexpr":
-        return find_missing(getattr(value, "value", None))
     if isinstance(value, (tuple, list)):
         return next((missing for item in value[:64] if (missing := find_missing(item)) is not None), None)
     return None

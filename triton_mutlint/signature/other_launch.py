@@ -10,25 +10,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 
-from triton_mutlint.kernel_source.evaluate import UNKNOWN
-from triton_mutlint.kernel_source.footprint import elements, footprint
-from triton_mutlint.kernel_source.helpers import Program
+from triton_mutlint.kernel_source.footprint import elements
+from triton_mutlint.kernel_source.helpers import Helper, Program
+from triton_mutlint.kernel_source.objects import UNKNOWN
 from triton_mutlint.kernel_source.values import NOTHING, NOWHERE, MayBe, of_global
+from triton_mutlint.kernel_source.walk import Walk
 from triton_mutlint.signature.evidence import Evidence, gather
 from triton_mutlint.signature.variants import types_of
 from triton_mutlint.spec.bind import value_parameters
-from triton_mutlint.spec.values import unwrap_constexpr, value_key
+from triton_mutlint.spec.values import value_key
 from triton_mutlint.types import (
     ArgType,
-    Beyond,
     ConstexprValue,
     Kernel,
     LaunchArgument,
+    OtherLaunch,
     Parameter,
     Plan,
     PointerType,
     ScalarType,
     TupleType,
+    unwrap_constexpr,
 )
 
 Given = Mapping[str, LaunchArgument]
@@ -36,32 +38,31 @@ _SHOWN = 3  # values that messages name
 _SMALL = 1 << 16  # below it a number is the same in all types of 32 bits, with a sign or without
 
 
-def beyond(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel], given: Given,
-           unsettled: Set[str] = frozenset()) -> Beyond:
+def other_launch(kernel: Kernel, plan: Plan, helpers: Mapping[str, Kernel], given: Given,
+                 unsettled: Set[str] = frozenset()) -> OtherLaunch:
     """What a launch may store through, whatever names in `unsettled` hold, and whether it is a variant of `plan`."""
-    return _Launch(kernel, plan, gather(kernel, helpers), given).beyond(unsettled)
+    return _Launch(kernel, plan, gather(kernel, helpers), given).effects(unsettled)
 
 
 class _Launch:
-    """One launch, beside the variants of a plan."""
+    """One launch, compared with the variants of a plan."""
 
     def __init__(self, kernel: Kernel, plan: Plan, evidence: Evidence, given: Given) -> None:
         self._kernel, self._plan, self._evidence, self._given = kernel, plan, evidence, given
         self._types = {name: types_of(plan, name) for name in kernel.parameter_names}
         self._values = value_parameters(kernel)
-        configs = kernel.autotune.configs if kernel.autotune else ()
-        self._tuned = {name for config in configs for name in config.kwargs}
+        self._tuned = {name for config in kernel.configs for name in config.kwargs}
 
-    def beyond(self, unsettled: Set[str]) -> Beyond:
+    def effects(self, unsettled: Set[str]) -> OtherLaunch:
         fitting = {p.name: frozenset(n for n, v in enumerate(self._plan.variants) if self._fits(v.args[p.name], p))
                for p in self._kernel.parameters}
         shared = frozenset(range(len(self._plan.variants))).intersection(*fitting.values())
         told = not self._plan.inferred | self._plan.assumed and not self._evidence.learnt.typed
         held = {p.name: self._held(p) for p in self._kernel.parameters}
-        possible = footprint(self._kernel, self._evidence.program, held, unsettled)
+        possible = Walk(self._evidence.program, unsettled).of(Helper.of(self._kernel), held)
         odd = [_shown(name, self._given[name]) for name, found in fitting.items() if not found and name in self._given]
         behind, values = self._behind(bool(possible.indirect)), ", ".join(odd[:_SHOWN])
-        return Beyond(possible.stores - {NOWHERE}, behind, values, like_variant=bool(shared) and told)
+        return OtherLaunch(possible.stores - {NOWHERE}, behind, values, like_variant=bool(shared) and told)
 
     def _behind(self, loaded: bool) -> bool:
         """Whether what is stored through is an address that was in memory, if it is made of what was there."""
@@ -87,9 +88,8 @@ class _Launch:
 
     def _has_all_configs(self, name: str) -> bool:
         analysed = {value_key(type_) for type_ in self._types[name]}
-        configs = self._kernel.autotune.configs if self._kernel.autotune else ()
-        wanted = {value_key(ConstexprValue(unwrap_constexpr(c.kwargs[name]))) for c in configs if name in c.kwargs}
-        return wanted <= analysed
+        given = (config.kwargs[name] for config in self._kernel.configs if name in config.kwargs)
+        return {value_key(ConstexprValue(unwrap_constexpr(value))) for value in given} <= analysed
 
     # ----------------------------------------------------------------- what the launch's parameters hold
 

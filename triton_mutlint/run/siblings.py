@@ -1,4 +1,6 @@
-"""The variants of one kernel, of which some say what others do (docs/analysis.md, section 7)."""
+"""What a variant does, told by others that were lowered: those that may touch a parameter at the same places of the
+kernel's source do the same to it (docs/analysis.md, section 7).
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,8 @@ from triton_mutlint.types import Access, ArgType, ConstexprValue, Plan, TupleTyp
 NO_PARAMETER = ""  # whose accesses are those of nothing that is told
 
 
-class Family:
-    """What is known of the variants of a plan from those that were lowered."""
+class Siblings:
+    """The variants of a plan, and what those that were lowered do."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -22,7 +24,7 @@ class Family:
         self._is_plain = True  # nothing was found that is done to no parameter that can be named
 
     def order(self) -> list[int]:
-        """First those that the others may be like."""
+        """The variants as they are to be looked at: first those that tell of the others."""
         return sorted(range(len(self._plan.variants)), key=lambda i: not self._is_first(i))
 
     def learn(self, index: int, effects: VariantEffects) -> None:
@@ -71,7 +73,9 @@ def _is_simple(types: Sequence[ArgType]) -> bool:
 
 
 def _look(arg: ArgType) -> object:
-    """What an argument that decides nothing may matter for all the same: whether a number may be that of a block."""
+    """Of an argument that decides nothing in the source, what Triton may still treat otherwise: its type, and for a
+    number whether it may be the size of a block.
+    """
     value = arg.value if isinstance(arg, ConstexprValue) else None
     if isinstance(value, bool | float | str):
         return type(value)
@@ -79,7 +83,7 @@ def _look(arg: ArgType) -> object:
 
 
 def _cover(variants: Sequence[Variant], alike: Sequence[Mapping[str, int]]) -> list[int]:
-    """The fewest variants, about, that have every number that one has, and every look of each argument."""
+    """About the fewest variants such that each number of `alike`, and each look of an argument, is that of one."""
     wanted = [{*same.items(), *((name, _look(variant.args[name])) for name, _ in variant.choices)}
               for variant, same in zip(variants, alike, strict=False)]
     missing = set[tuple[str, object]]().union(*wanted)

@@ -1,4 +1,4 @@
-"""Which names that kernels read may hold something else at a launch than running their file gives.
+"""Names that kernels read and that may hold something else at a launch than running their file gives.
 
 A function that is called later may give a name of its file another value, or change it in place. Any other file may do
 so as soon as it is imported. Neither is run, so both are looked for in the text; and what a name is computed from is
@@ -25,12 +25,12 @@ from triton_mutlint.source.slicing.module_text import ModuleText
 from triton_mutlint.source.slicing.spaces import Space, is_fixed, origin, space_of
 from triton_mutlint.source.slicing.statement_text import DEFINITIONS, mentioned
 from triton_mutlint.source.slicing.stubs import Missing
-from triton_mutlint.source.walking import children, dotted, walk
+from triton_mutlint.source.walking import called, children, walk
 from triton_mutlint.types import SourceFile, StageError, parse_source
 
 _READING = frozenset({*dir(Mapping), "copy", "count", "index"})  # methods of containers that change nothing
 _BUILTINS = (("id",), ("hash",))
-_DIFFERING = re.compile(r"""
+_VARYING = re.compile(r"""
     (random|secrets|tempfile|numpy\.random)\.
     | uuid\.(uuid[14]|getnode)$
     | time\.(?!sleep$|strptime$|struct_time$)
@@ -40,7 +40,7 @@ _DIFFERING = re.compile(r"""
 _Read = tuple[Any, str]  # a namespace or module, and a name in it
 
 
-def set_later(read: Iterable[_Read], own: SourceFile, decides: Callable[[Set[str]], bool]) -> frozenset[str]:
+def unsettled_among(read: Iterable[_Read], own: SourceFile, decides: Callable[[Set[str]], bool]) -> frozenset[str]:
     """Those of the names that a kernel has `read` which may have another value at a launch.
 
     `own` is its file, and `decides` says whether the values of some names decide what is written.
@@ -60,7 +60,7 @@ def set_later(read: Iterable[_Read], own: SourceFile, decides: Callable[[Set[str
             others.setdefault(name, []).append(space)
     if others and decides(found | others.keys()):
         found.update(name for name, spaces in others.items() if any(
-            _is_left_to_chance(space, name) or _is_set_elsewhere(name, space, own) for space in spaces))
+            _varies_from_run_to_run(space, name) or _is_set_elsewhere(name, space, own) for space in spaces))
     return frozenset(found)
 
 
@@ -126,17 +126,17 @@ def _makers(space: Space, name: str, is_whole: bool) -> Iterator[ast.AST]:
             yield from _conditions(space.scope.body, binding.node) if is_whole else ()
 
 
-def _is_left_to_chance(space: Space, name: str) -> bool:
+def _varies_from_run_to_run(space: Space, name: str) -> bool:
     """Whether it is computed from what differs from run to run."""
-    return any(_differs(at, node) for at, one in _origins(space, name, True) for node in _makers(at, one, True))
+    return any(_reads_varying(at, node) for at, one in _origins(space, name, True) for node in _makers(at, one, True))
 
 
-def _differs(space: Space, node: ast.AST) -> bool:
+def _reads_varying(space: Space, node: ast.AST) -> bool:
     """Whether a node mentions random numbers, the clock, the number of a process, addresses, or the like."""
     file = space.module.outline
     for inner in walk(node):
-        chain = dotted(inner.func if isinstance(inner, ast.Call) else inner)  # type: ignore[arg-type]  # or no name
-        if chain and chain[0] in file.imports and _DIFFERING.match(file.full(chain)):
+        chain = called(inner)  # type: ignore[arg-type]  # or no name
+        if chain and chain[0] in file.imports and _VARYING.match(file.full(chain)):
             return True
         is_builtin = isinstance(inner, ast.Call) and chain in _BUILTINS
         if is_builtin and chain[0] not in _around(space, chain[0]).scope.by_name:
