@@ -56,7 +56,7 @@ class Classes(NameLookup):
         if value is None:
             return None
         may_change = not self.state.importing and self.world.modules.is_field_given(name)
-        if may_change and name not in self.enum_members(owner):
+        if may_change and not (self.is_enum(owner) and self.is_enum_member(value)):
             value = replace(value, constant=None)
         return self.as_member(owner, value)
 
@@ -171,7 +171,11 @@ class Classes(NameLookup):
 
     def inherited(self, owner: ClassValue, names: Collection[str]) -> Inherited:
         """What one of the methods may do, of those that it has from bases that are not of the project."""
-        return inherited([base for one in self.order(owner) for base in self._heading(one)[:-1]], names)
+        return inherited(self.all_bases(owner), names)
+
+    def all_bases(self, owner: ClassValue) -> list[Value]:
+        """What stands as a base in it and in its first-party bases."""
+        return [base for one in self.order(owner) for base in self._heading(one)[:-1]]
 
     def strange(self, value: Value) -> Value:
         """What is of a package that is not there, or a class that such a one may have made."""
@@ -230,8 +234,7 @@ class Classes(NameLookup):
         """Assignment to an attribute that the class handles: a property's setter, a descriptor, `__setattr__`."""
         handler = self.class_member(owner, "__setattr__")
         if handler is not None:
-            method = self.bound(one, handler, node)
-            self.call(method, Arguments((constant(name), value)), node)
+            self.call(self.bound(one, handler, node), Arguments((constant(name), value)), node)
             return True
         member = self.class_member(owner, name)
         if member is None:
@@ -248,8 +251,7 @@ def _merged(orders: list[list[ClassValue]]) -> list[ClassValue]:
     found: list[ClassValue] = []
     pending = [order for order in orders if order]
     while pending:
-        heads = (order[0] for order in pending)
-        head = next((h for h in heads if not any(h in order[1:] for order in pending)), pending[0][0])
+        head = next((o[0] for o in pending if not any(o[0] in order[1:] for order in pending)), pending[0][0])
         found.append(head)
         pending = [rest for order in pending if (rest := [c for c in order if c != head])]
     return found

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from triton_mutlint.host.classes.classes import Classes, accessor, is_property, role_of
-from triton_mutlint.host.classes.outside import STRANGE, Inherited
+from triton_mutlint.host.classes.outside import STRANGE, Inherited, may_call
 from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import body_scope
 from triton_mutlint.host.values.groups import KEPT, Arguments, Cell
@@ -63,18 +63,21 @@ class Special(Classes):
         """What the first of these methods gives that an object has from a class outside the project, if it may."""
         may = self.inherited(owner, names) if names else Inherited.NOTHING
         if may is Inherited.CALLS:
-            return self._in_library(one, owner, arguments, node)
+            return self._in_library(one, owner, names, arguments, node)
         return self.not_known(join(one, thing(STRANGE)), arguments, node) if may is Inherited.ANYTHING else None
 
-    def _in_library(self, one: Value, owner: ClassValue, arguments: Arguments, node: ast.AST) -> Value:
-        """A method that Python's library wrote in Python may call any of the class, and keep what it is given."""
+    def _in_library(self, one: Value, owner: ClassValue, names: Collection[str], arguments: Arguments,
+                    node: ast.AST) -> Value:
+        """A method that Python's library wrote in Python may call those that it mentions, and keep what it is given."""
         given = [value for value in arguments if value.cells or value.roots or value.things]
         if given:
             inside = self.make(node, Cell(rest=join(*given), kind="given"), "kept")
             self.state.change(one, KEPT, join(self.state.element(one, KEPT), inside, *given))
         every = picked(join(UNSEEN, self.state.elements(one), *given))
         if any(self.state.reach([one, *given])):
-            members = filter(None, (self.class_member(owner, name) for name in self.names_in(owner)))
+            bases = self.all_bases(owner)
+            called = [name for name in self.names_in(owner) if may_call(bases, names, name)]
+            members = filter(None, (self.class_member(owner, name) for name in called))
             methods = {(one, member): None for member in members if self.is_called(member)}
             self._may_run(methods, join(every, self.make(node, Cell(rest=every), "given")), node)
         return every
