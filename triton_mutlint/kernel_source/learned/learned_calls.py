@@ -80,6 +80,9 @@ def cast_to_pointer(source: Trace, line: int, bitcast: bool) -> None:
 def _dot(call: Call) -> Trace:
     left, right, acc = call.get(0, "input").made, call.get(1, "other").made, call.get(2, "acc").made
     call.options()
+    for one, other in ((left.dtype, right.dtype), (right.dtype, left.dtype)):
+        if isinstance(one, Slot) and isinstance(other, str):  # Triton multiplies only what is of one type
+            one.give_dtype(other)
     kind = call.named.get("out_dtype", NOTHING).made
     use_dtype(kind, call.line)
     dtype = acc.dtype if isinstance(acc.dtype, str) else kind.dtype or "fp32"
