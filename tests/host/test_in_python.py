@@ -7,8 +7,10 @@ import collections
 import contextvars
 import functools
 import itertools
+import operator
 import types
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -34,6 +36,13 @@ def test_iterators(own: Callable[..., Any], real: Callable[..., Any], given: tup
 @pytest.mark.parametrize(("own", "real", "given"), [
     (ours.builtins_sum, builtins.sum, (ITEMS,)),
     (ours.builtins_sum, builtins.sum, ([[1], [2]], [0])),
+    (ours.builtins_sorted, sorted, (ITEMS,)),
+    (partial(ours.builtins_sorted, key=abs), partial(sorted, key=abs), ([2, -1, 1, -2],)),
+    (partial(ours.builtins_sorted, key=abs, reverse=True), partial(sorted, key=abs, reverse=True), ([2, -1, 1, -2],)),
+    (ours.operator_itemgetter(1), operator.itemgetter(1), (ITEMS,)),
+    (ours.operator_itemgetter(1, 2), operator.itemgetter(1, 2), (ITEMS,)),
+    (ours.operator_attrgetter("real"), operator.attrgetter("real"), (1,)),
+    (ours.operator_attrgetter("real", "imag"), operator.attrgetter("real", "imag"), (1,)),
     (ours.functools_reduce, functools.reduce, (lambda a, b: a - b, ITEMS)),
     (ours.functools_reduce, functools.reduce, (lambda a, b: a - b, ITEMS, 9)),
     (ours.functools_reduce, functools.reduce, (lambda a, b: a - b, [], 9)),
@@ -54,3 +63,18 @@ def test_a_context_variable_is_what_was_set_last(make: Any) -> None:
     var.reset(token)
     seen.append(var.get())
     assert [*seen, var.get(5), make("other").get(5)] == [2, 1, 5, 5]
+
+
+@pytest.mark.parametrize("make", [collections.ChainMap, ours.collections_ChainMap])
+def test_a_chain_of_dicts_looks_into_one_after_the_other(make: Any) -> None:
+    first, second = {"a": 1}, {"a": 2, "b": 3}
+    chain = make(first, second)
+    chain["c"] = 4
+    child = chain.new_child({"b": 5})
+    assert ("b" in chain, "d" in chain, chain.get("d", 6)) == (True, False, 6)
+    assert (chain["a"], chain["b"], child["b"]) == (1, 3, 5)
+    assert (list(chain), list(chain.items()), list(chain.values())) == (
+        ["a", "b", "c"], [("a", 1), ("b", 3), ("c", 4)], [1, 3, 4])
+    assert (first, make().maps, len(chain.new_child().maps)) == ({"a": 1, "c": 4}, [{}], 3)
+    with pytest.raises(KeyError):
+        chain["d"]

@@ -38,6 +38,15 @@ def builtins_elements(iterable: Any) -> Any:
     yield from iterable
 
 
+def builtins_sorted(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
+    found: list[Any] = []
+    for item in iterable:
+        rank = item if key is None else key(item)
+        asked = [(pair, pair[0] < rank if reverse else rank < pair[0]) for pair in found]
+        found = [*(pair for pair, later in asked if not later), (rank, item), *(pair for pair, later in asked if later)]
+    return [item for _, item in found]
+
+
 def builtins_print(*values: Any, file: Any = None, **rest: Any) -> None:
     texts = [str(value) for value in values]
     if file is not None:
@@ -76,6 +85,14 @@ def builtins_dict_fromkeys(iterable: Any, value: Any = None) -> Any:
     return {key: value for key in iterable}  # noqa: C420 - that is what this is
 
 
+def operator_itemgetter(*keys: Any) -> Any:
+    return lambda owner: owner[keys[0]] if len(keys) == 1 else tuple(owner[key] for key in keys)
+
+
+def operator_attrgetter(*names: Any) -> Any:
+    return lambda owner: getattr(owner, names[0]) if len(names) == 1 else tuple(getattr(owner, name) for name in names)
+
+
 def collections_deque(iterable: Any = (), maxlen: Any = None) -> Any:
     return list(iterable)
 
@@ -110,6 +127,19 @@ def torch_nn_ModuleList(modules: Any = ()) -> Any:  # noqa: N802 - its name
     return list(modules)
 
 
+class torch_nn_Module:
+    def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
+        setattr(self, name, tensor)
+
+    def register_parameter(self, name: str, param: Any) -> None:
+        setattr(self, name, param)
+
+    def add_module(self, name: str, module: Any) -> None:
+        setattr(self, name, module)
+
+    register_module = add_module
+
+
 class torch_nn_Sequential:
     def __init__(self, *modules: Any) -> None:
         self.modules = modules
@@ -122,6 +152,41 @@ class torch_nn_Sequential:
 
 def typing_cast(kind: Any, value: Any) -> Any:
     return value
+
+
+class collections_ChainMap:
+    def __init__(self, *maps: Any) -> None:
+        self.maps = list(maps) or [{}]
+
+    def __getitem__(self, key: Any) -> Any:
+        for one in self.maps:
+            if key in one:
+                return one[key]
+        raise KeyError(key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.maps[0][key] = value
+
+    def __contains__(self, key: Any) -> bool:
+        return any(key in one for one in self.maps)
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return self[key] if key in self else default  # noqa: SIM401 - that is what this is
+
+    def new_child(self, *first: Any) -> Any:
+        return collections_ChainMap(*first or ({},), *self.maps)
+
+    def keys(self) -> Any:
+        return dict.fromkeys(key for one in self.maps[::-1] for key in one)
+
+    def __iter__(self) -> Any:
+        return iter(self.keys())
+
+    def items(self) -> Any:
+        return [(key, self[key]) for key in self.keys()]
+
+    def values(self) -> Any:
+        return [self[key] for key in self.keys()]
 
 
 class contextvars_ContextVar:

@@ -102,6 +102,11 @@ class Cell:
         return key
 
 
+def taken(owner: Value, value: Value) -> Value:
+    """What was taken out of `owner`."""
+    return replace(picked(value), chosen=True) if owner.chosen else value
+
+
 def doubted(value: Value) -> Value:
     """The value where it is something else, perhaps."""
     return replace(value, same=NOTHING, maybe=NOTHING, unsure=value.unsure | value.same | value.maybe)
