@@ -11,7 +11,7 @@ from triton_mutlint.host.classes.outside import written_out
 from triton_mutlint.host.expressions.loops import MOST
 from triton_mutlint.host.library.containers import Containers
 from triton_mutlint.host.modules.module import External
-from triton_mutlint.host.values.groups import Arguments, Cell, sequence
+from triton_mutlint.host.values.groups import Arguments, Cell, chosen, sequence
 from triton_mutlint.host.values.values import (
     NONE,
     NOTHING,
@@ -143,7 +143,7 @@ class Builtins(Containers):
         else:
             element = join(*arguments.positional, arguments.star or Value())
         self.keyed_by(arguments, element, node)
-        return join(picked(element), arguments.named.get("default") or Value())
+        return join(chosen(element), arguments.named.get("default") or Value())
 
     # ------------------------------------------------------------------ one by one
 

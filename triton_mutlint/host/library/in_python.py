@@ -81,6 +81,20 @@ def itertools_chain_from_iterable(iterables: Any) -> Any:
         yield from iterable
 
 
+def itertools_accumulate(iterable: Any, func: Any = None, *, initial: Any = None) -> Any:
+    rest = iter(iterable)
+    for total in rest if initial is None else [initial]:
+        yield total
+        for item in rest:
+            total = total + item if func is None else func(total, item)
+            yield total
+
+
+def itertools_pairwise(iterable: Any) -> Any:
+    items = list(iterable)
+    yield from zip(items, items[1:], strict=False)  # noqa: RUF007 - that is what this is
+
+
 def builtins_dict_fromkeys(iterable: Any, value: Any = None) -> Any:
     return {key: value for key in iterable}  # noqa: C420 - that is what this is
 
@@ -90,7 +104,12 @@ def operator_itemgetter(*keys: Any) -> Any:
 
 
 def operator_attrgetter(*names: Any) -> Any:
-    return lambda owner: getattr(owner, names[0]) if len(names) == 1 else tuple(getattr(owner, name) for name in names)
+    def read(owner: Any, name: str) -> Any:
+        for part in name.split("."):
+            owner = getattr(owner, part)
+        return owner
+
+    return lambda owner: read(owner, names[0]) if len(names) == 1 else tuple(read(owner, name) for name in names)
 
 
 def collections_deque(iterable: Any = (), maxlen: Any = None) -> Any:
@@ -152,41 +171,6 @@ class torch_nn_Sequential:
 
 def typing_cast(kind: Any, value: Any) -> Any:
     return value
-
-
-class collections_ChainMap:
-    def __init__(self, *maps: Any) -> None:
-        self.maps = list(maps) or [{}]
-
-    def __getitem__(self, key: Any) -> Any:
-        for one in self.maps:
-            if key in one:
-                return one[key]
-        raise KeyError(key)
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        self.maps[0][key] = value
-
-    def __contains__(self, key: Any) -> bool:
-        return any(key in one for one in self.maps)
-
-    def get(self, key: Any, default: Any = None) -> Any:
-        return self[key] if key in self else default  # noqa: SIM401 - that is what this is
-
-    def new_child(self, *first: Any) -> Any:
-        return collections_ChainMap(*first or ({},), *self.maps)
-
-    def keys(self) -> Any:
-        return dict.fromkeys(key for one in self.maps[::-1] for key in one)
-
-    def __iter__(self) -> Any:
-        return iter(self.keys())
-
-    def items(self) -> Any:
-        return [(key, self[key]) for key in self.keys()]
-
-    def values(self) -> Any:
-        return [self[key] for key in self.keys()]
 
 
 class contextvars_ContextVar:

@@ -119,9 +119,7 @@ def weakened(value: Value) -> Value:
 def picked(value: Value) -> Value:
     """One of what `value` joins, and not known which: of several arguments, none for certain."""
     several = value.same | value.maybe
-    if len(several) > 1:
-        value = replace(value, same=NOTHING, maybe=NOTHING, unsure=value.unsure | several)
-    return value if value.chosen or len(value.cells) < 2 else replace(value, chosen=True)
+    return replace(value, same=NOTHING, maybe=NOTHING, unsure=value.unsure | several) if len(several) > 1 else value
 
 
 def constant(value: object) -> Value:
