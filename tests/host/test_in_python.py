@@ -7,8 +7,10 @@ import collections
 import contextvars
 import functools
 import itertools
+import operator
 import types
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -25,6 +27,10 @@ ITEMS = [3, 0, 2]
     (ours.builtins_filter, filter, (lambda a: a > 1, ITEMS)),
     (ours.builtins_backwards, reversed, (ITEMS,)),
     (ours.itertools_chain, itertools.chain, (ITEMS, "ab")),
+    (ours.itertools_accumulate, itertools.accumulate, (ITEMS,)),
+    (ours.itertools_accumulate, itertools.accumulate, ([],)),
+    (partial(ours.itertools_accumulate, initial=1), partial(itertools.accumulate, initial=1), (ITEMS, max)),
+    (ours.itertools_pairwise, itertools.pairwise, (ITEMS,)),
     (ours.itertools_chain_from_iterable, itertools.chain.from_iterable, ([ITEMS, "ab"],)),
 ])
 def test_iterators(own: Callable[..., Any], real: Callable[..., Any], given: tuple[Any, ...]) -> None:
@@ -34,6 +40,14 @@ def test_iterators(own: Callable[..., Any], real: Callable[..., Any], given: tup
 @pytest.mark.parametrize(("own", "real", "given"), [
     (ours.builtins_sum, builtins.sum, (ITEMS,)),
     (ours.builtins_sum, builtins.sum, ([[1], [2]], [0])),
+    (ours.builtins_sorted, sorted, (ITEMS,)),
+    (partial(ours.builtins_sorted, key=abs), partial(sorted, key=abs), ([2, -1, 1, -2],)),
+    (partial(ours.builtins_sorted, key=abs, reverse=True), partial(sorted, key=abs, reverse=True), ([2, -1, 1, -2],)),
+    (ours.operator_itemgetter(1), operator.itemgetter(1), (ITEMS,)),
+    (ours.operator_itemgetter(1, 2), operator.itemgetter(1, 2), (ITEMS,)),
+    (ours.operator_attrgetter("real.imag"), operator.attrgetter("real.imag"), (1,)),
+    (ours.operator_attrgetter("real"), operator.attrgetter("real"), (1,)),
+    (ours.operator_attrgetter("real", "imag"), operator.attrgetter("real", "imag"), (1,)),
     (ours.functools_reduce, functools.reduce, (lambda a, b: a - b, ITEMS)),
     (ours.functools_reduce, functools.reduce, (lambda a, b: a - b, ITEMS, 9)),
     (ours.functools_reduce, functools.reduce, (lambda a, b: a - b, [], 9)),

@@ -110,6 +110,21 @@ def define_all():
 """
 
 
+def test_a_name_means_what_the_file_defines_that_uses_it() -> None:
+    """`guard` of another file registers no ops, nor does what passes something to it."""
+    texts = {
+        "k.py": GUARD,
+        "own.py": "def guard(x): return x\n\ndef loop(x): return guard(x)\n",
+        "method.py": "class Walker:\n    def guard(self, x): return x\n\n    def visit(self, x): self.guard(x)\n",
+        "imported.py": "from k import guard\n\ndef more(f): return guard()(f)\n",
+        "both.py": "from k import (\n    guard)\n\nclass A:\n    def guard(x): 0\n\ndef again(f): return guard()(f)\n",
+        "of_module.py": "import k\n\nclass A:\n    def guard(self): pass\n\ndef last(f): return k.guard()(f)\n",
+    }
+    found, names = registering([SourceFile(Path(name), name, text) for name, text in texts.items()])
+    assert {file.display for file in found} == {"k.py", "imported.py", "both.py", "of_module.py"}
+    assert names == {"guard", "compiled", "Registry", "registry", "short", "more", "again", "last"}
+
+
 def test_the_functions_that_register_what_they_are_passed() -> None:
     guard = SourceFile(Path("k.py"), "k.py", GUARD)
     assert registering([guard])[1] == {"guard", "compiled", "Registry", "registry", "short"}

@@ -10,6 +10,7 @@ from functools import lru_cache
 from triton_mutlint.host.calls.first_party import Invoking
 from triton_mutlint.host.classes.outside import STRANGE, Inherited
 from triton_mutlint.host.modules.module import External, HostModule
+from triton_mutlint.host.state.effects import Effects
 from triton_mutlint.host.state.state import State
 from triton_mutlint.host.values.groups import Arguments, Cell, bind, parameters, sequence
 from triton_mutlint.host.values.values import (
@@ -29,6 +30,7 @@ from triton_mutlint.host.values.values import (
     Tuner,
     Value,
     join,
+    picked,
     thing,
     with_first,
 )
@@ -179,6 +181,12 @@ class Calling(Invoking):
         uncertain = bool(callee.kind & (Sort.TENSOR | Sort.OTHER) or callee.roots or others)
         if not things:
             return self.not_known(callee, arguments, node)
+        if callee.chosen and len(things) > 1:
+            outer, self.effects = self.effects, Effects()
+            result = picked(self.call(replace(callee, chosen=False), arguments, node))
+            self.effects, doubtful = outer, self.effects
+            self.effects.doubt(doubtful)
+            return result
         results: list[Value] = []
         state = self.state
         before = state.copy() if len(things) > 1 or uncertain else state

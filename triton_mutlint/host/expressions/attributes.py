@@ -12,7 +12,7 @@ from triton_mutlint.host.modules.module import External, HostModule
 from triton_mutlint.host.state.state import state_scope
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.table import applied
-from triton_mutlint.host.values.groups import CONTAINER_METHODS, KEPT, KEYS, Cell, sequence
+from triton_mutlint.host.values.groups import CONTAINER_METHODS, KEPT, KEYS, Cell, sequence, taken
 from triton_mutlint.host.values.values import (
     ON_GRID,
     PLAIN,
@@ -52,7 +52,7 @@ class Elements(Iteration):
                 found.append(self._of_cell(one, content, name, node))
         if owner.kind or owner.roots or not found:
             found.append(self._of_tensor(_rest(owner), name))
-        return join(*found)
+        return taken(owner, join(*found))
 
     def _of_thing(self, owner: Thing, name: str, node: ast.AST) -> Value:
         if isinstance(owner, HostModule):

@@ -49,7 +49,8 @@ class Iteration(Loops):
 
     def tested(self, value: Value, node: ast.AST) -> bool | None:
         self.special(value, ("__bool__", "__len__"), (), node)
-        return truth(value)
+        listed = self.state.listed(value) if not value.kind and not value.things else None
+        return truth(value) if listed is None else bool(listed)
 
     def within(self, value: Value) -> Value:
         """Whatever `value` is or holds, at any depth."""

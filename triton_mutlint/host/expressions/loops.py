@@ -14,7 +14,7 @@ from triton_mutlint.host.classes.special import Special
 from triton_mutlint.host.modules.module import External
 from triton_mutlint.host.state.core import Take, TooLargeError
 from triton_mutlint.host.state.state import State
-from triton_mutlint.host.values.groups import KEYS, Arguments, Cell, sequence
+from triton_mutlint.host.values.groups import KEYS, Arguments, Cell, sequence, taken
 from triton_mutlint.host.values.values import (
     PLAIN,
     UNSEEN,
@@ -232,7 +232,7 @@ class Loops(Special):
             found.append(PLAIN)
         if self.strange(value) != Value():
             found.append(thing(STRANGE))
-        return join(*found) if found else UNSEEN
+        return taken(value, join(*found)) if found else UNSEEN
 
     def gathered(self, value: Value, node: ast.AST, kind: str = "list") -> Value:
         """A list, or a tuple, of what a loop over `value` gives."""

@@ -252,7 +252,7 @@ def folded(op: ast.operator | ast.cmpop, left: Value, right: Value) -> Value | N
     if function is None or left.constant is None or right.constant is None or isinstance(op, _GROW):
         return None
     a, b = left.constant[1], right.constant[1]
-    texts = isinstance(a, str) and isinstance(b, str) and isinstance(op, ast.Add)
+    texts = isinstance(a, str) and isinstance(b, str) and isinstance(op, (ast.Add, ast.cmpop))
     numbers = isinstance(a, _NUMBERS) and isinstance(b, _NUMBERS)
     if not (texts or numbers or isinstance(op, (ast.Eq, ast.NotEq))):
         return None

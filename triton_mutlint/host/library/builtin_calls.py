@@ -11,7 +11,7 @@ from triton_mutlint.host.classes.outside import written_out
 from triton_mutlint.host.expressions.loops import MOST
 from triton_mutlint.host.library.containers import Containers
 from triton_mutlint.host.modules.module import External
-from triton_mutlint.host.values.groups import Arguments, Cell, sequence
+from triton_mutlint.host.values.groups import Arguments, Cell, chosen, sequence
 from triton_mutlint.host.values.values import (
     NONE,
     NOTHING,
@@ -31,11 +31,11 @@ from triton_mutlint.host.values.values import (
 )
 
 # What gives one of what it is given, or a container of it.
-_ELEMENTS = frozenset({"list", "tuple", "set", "frozenset", "sorted", "aiter"})
+_ELEMENTS = frozenset({"list", "tuple", "set", "frozenset", "aiter"})
 _EITHER = frozenset({"min", "max"})
 # What can reach every name of the function that it is called in.
 _SEES_ALL = frozenset({"exec", "eval", "vars", "locals", "globals", "__import__", "compile"})
-_PURE = frozenset({"min", "max", "abs", "int", "float", "str", "round", "len"})
+_PURE = frozenset({"min", "max", "abs", "int", "float", "str", "round", "len", "sorted"})
 _SHORT, _LONG = (str, int, float, bool, type(None)), 256  # constants that functions run on, and how long these are
 # What gives something plain, and neither keeps nor changes what it is given.
 _PLAIN = frozenset({
@@ -68,11 +68,11 @@ class Builtins(Containers):
         special: Callable[..., Value] | None = getattr(self, f"_b_{name.replace('.', '_')}", None)
         if special is not None:
             return special(arguments, node)
+        if name in _PURE and (made := self.on_constants(getattr(builtins, name), arguments, node)) is not None:
+            return made
         followed = self._in_python(f"builtins.{name}", arguments, node)
         if followed is not None:
             return followed
-        if name in _PURE and (made := self.on_constants(getattr(builtins, name), arguments, node)) is not None:
-            return made
         self.handed(arguments, node)
         first = arguments.get(0)
         owner, _, method = name.partition(".")
@@ -143,7 +143,7 @@ class Builtins(Containers):
         else:
             element = join(*arguments.positional, arguments.star or Value())
         self.keyed_by(arguments, element, node)
-        return join(picked(element), arguments.named.get("default") or Value())
+        return join(chosen(element), arguments.named.get("default") or Value())
 
     # ------------------------------------------------------------------ one by one
 

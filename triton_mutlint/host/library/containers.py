@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from triton_mutlint.host.torch import table as torch_table
 from triton_mutlint.host.torch.calls import TorchCalls
-from triton_mutlint.host.values.groups import CONTAINER_METHODS, FIXED_METHODS, KEYS, Arguments, Cell
+from triton_mutlint.host.values.groups import CONTAINER_METHODS, FIXED_METHODS, KEYS, Arguments, Cell, chosen
 from triton_mutlint.host.values.values import (
     NONE,
     PLAIN,
@@ -167,7 +167,7 @@ class Containers(TorchCalls):
         """What may be any of `given`, or a container of it, or a copy."""
         every = self.one_of(given)
         copied = self.make(node, Cell(rest=every, kind="given"), "given")  # an element, or a container
-        return weakened(picked(join(*given, copied, UNSEEN)))
+        return weakened(chosen(join(*given, copied, UNSEEN)))
 
     def _f_dataclasses_replace(self, arguments: Arguments, node: ast.AST) -> Value:
         """A new object of the class, with some fields replaced."""

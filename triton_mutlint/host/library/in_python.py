@@ -38,6 +38,15 @@ def builtins_elements(iterable: Any) -> Any:
     yield from iterable
 
 
+def builtins_sorted(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
+    found: list[Any] = []
+    for item in iterable:
+        rank = item if key is None else key(item)
+        asked = [(pair, pair[0] < rank if reverse else rank < pair[0]) for pair in found]
+        found = [*(pair for pair, later in asked if not later), (rank, item), *(pair for pair, later in asked if later)]
+    return [item for _, item in found]
+
+
 def builtins_print(*values: Any, file: Any = None, **rest: Any) -> None:
     texts = [str(value) for value in values]
     if file is not None:
@@ -72,8 +81,35 @@ def itertools_chain_from_iterable(iterables: Any) -> Any:
         yield from iterable
 
 
+def itertools_accumulate(iterable: Any, func: Any = None, *, initial: Any = None) -> Any:
+    rest = iter(iterable)
+    for total in rest if initial is None else [initial]:
+        yield total
+        for item in rest:
+            total = total + item if func is None else func(total, item)
+            yield total
+
+
+def itertools_pairwise(iterable: Any) -> Any:
+    items = list(iterable)
+    yield from zip(items, items[1:], strict=False)  # noqa: RUF007 - that is what this is
+
+
 def builtins_dict_fromkeys(iterable: Any, value: Any = None) -> Any:
     return {key: value for key in iterable}  # noqa: C420 - that is what this is
+
+
+def operator_itemgetter(*keys: Any) -> Any:
+    return lambda owner: owner[keys[0]] if len(keys) == 1 else tuple(owner[key] for key in keys)
+
+
+def operator_attrgetter(*names: Any) -> Any:
+    def read(owner: Any, name: str) -> Any:
+        for part in name.split("."):
+            owner = getattr(owner, part)
+        return owner
+
+    return lambda owner: read(owner, names[0]) if len(names) == 1 else tuple(read(owner, name) for name in names)
 
 
 def collections_deque(iterable: Any = (), maxlen: Any = None) -> Any:
@@ -108,6 +144,19 @@ class threading_local:
 
 def torch_nn_ModuleList(modules: Any = ()) -> Any:  # noqa: N802 - its name
     return list(modules)
+
+
+class torch_nn_Module:
+    def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
+        setattr(self, name, tensor)
+
+    def register_parameter(self, name: str, param: Any) -> None:
+        setattr(self, name, param)
+
+    def add_module(self, name: str, module: Any) -> None:
+        setattr(self, name, module)
+
+    register_module = add_module
 
 
 class torch_nn_Sequential:

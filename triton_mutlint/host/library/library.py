@@ -47,7 +47,7 @@ _OF_TEXTS = frozenset(dir(str)) - {"format", "format_map", "center", "ljust", "r
                                    "translate", "encode", *dir(object)}
 # What the functions of Python's standard library do with what they are given, by the beginnings of their names.
 _NOT_UNDERSTOOD = ("ctypes.", "_ctypes.", "mmap.", "multiprocessing.", "pickle.", "gc.", "sys.", "builtins.",
-                   "contextlib.", "operator.", "functools.cmp_to_key", "itertools.accumulate")
+                   "contextlib.", "operator.", "functools.cmp_to_key")
 # Modules whose functions give numbers, strings and the like, and keep nothing.
 _PLAIN_MODULES = ("math.", "os.", "warnings.", "time.", "logging.", "re.", "string.", "json.", "pprint.")
 # Those that neither call nor change what they are given, and those that call it and make something new.

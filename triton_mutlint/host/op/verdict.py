@@ -25,7 +25,6 @@ from triton_mutlint.host.values.values import (
     Sort,
     Value,
     constant,
-    given_tensor,
     join,
     thing,
 )
@@ -33,6 +32,11 @@ from triton_mutlint.types import HostEffect, Location, OpArgument, OpMutation, O
 
 _LISTS = CONTAINERS - {"Tuple", "tuple"}
 _NONE = frozenset({"None", "Optional"})
+
+
+def given_tensor(name: str) -> Value:
+    """An argument that is a tensor, and never None."""
+    return Value(same=frozenset([name]), kind=Sort.TENSOR, some=True)
 
 
 def positional(function: HostFunction) -> list[ast.arg]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from triton_mutlint.host.modules.module import HostModule
 from triton_mutlint.host.state.marks import Mark
-from triton_mutlint.host.values.groups import Cell, doubted, merged
+from triton_mutlint.host.values.groups import Cell, doubted, merged, taken
 from triton_mutlint.host.values.values import (
     NO_VALUE,
     NOTHING,
@@ -207,7 +207,7 @@ class State:
             found.append(rest if field_ is None else field_)
             if field_ is not None and (content.many or (content.size is None and content.kind in ("list", "tuple"))):
                 found.append(rest)
-        return join(*found)
+        return taken(value, join(*found))
 
     def listed(self, value: Value) -> list[Value] | None:
         """The elements in order, where the value is one list or tuple of known length."""
@@ -216,7 +216,7 @@ class State:
 
     def elements(self, value: Value) -> Value:
         """Any element of the containers that `value` may be."""
-        return join(*(content.every() for content in self.contents(value)))
+        return taken(value, join(*(content.every() for content in self.contents(value))))
 
     def reach(self, values: Iterable[Value]) -> tuple[Names, Names]:
         """The op arguments that code given `values` can reach: by their own storage, or a possible copy of it."""

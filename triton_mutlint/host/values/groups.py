@@ -78,7 +78,7 @@ class Cell:
             return replace(self, size=None)
         if self.kind == "dict" and value == NO_VALUE:
             return replace(self, size=None)
-        return replace(self, fields={}, rest=picked(join(self.every(), value)), size=None)
+        return replace(self, fields={}, rest=chosen(join(self.every(), value)), size=None)
 
     def listed(self) -> list[Value] | None:
         """The elements in order, where they are known."""
@@ -100,6 +100,16 @@ class Cell:
         if isinstance(key, int) and key < 0 and self.kind not in ("dict", "object"):
             return None if self.size is None or self.size + key < 0 else self.size + key
         return key
+
+
+def chosen(value: Value) -> Value:
+    """`picked` where code chooses that is not followed: of several containers and objects, it is one as well."""
+    return replace(picked(value), chosen=value.chosen or len(value.cells) > 1)
+
+
+def taken(owner: Value, value: Value) -> Value:
+    """What was taken out of `owner`."""
+    return replace(picked(value), chosen=True) if owner.chosen else value
 
 
 def doubted(value: Value) -> Value:

@@ -43,6 +43,7 @@ class Value:
     may be, `things` what can be called. `constant` is (type, value) where only one value is possible.
     `wide` says that, as an index, it copies: a mask, or a tensor with dimensions. `some` says that it is not None.
     `mixed` says that on other paths it is something else than the arguments that it names.
+    `chosen` says that it is one of several containers or objects, or was taken out of it, and it is not known which.
     `texts` are strings that it may be, kept if `Written`; if a test said so, it equals one of `among`.
     """
 
@@ -59,6 +60,7 @@ class Value:
     texts: frozenset[Written] = frozenset()
     mixed: bool = False
     among: frozenset[object] = frozenset()
+    chosen: bool = False
 
     @property
     def roots(self) -> Names:
@@ -91,6 +93,7 @@ def join(*values: Value) -> Value:
         _texts(distinct),
         any(v.mixed for v in distinct) or len({bool(v.roots) for v in distinct if v.kind != Sort.NONE}) > 1,
         frozenset().union(*(v.among for v in distinct)) if all(v.among for v in distinct) else frozenset(),
+        any(v.chosen for v in distinct),
     )
 
 
@@ -128,11 +131,6 @@ PLAIN = Value(kind=Sort.PLAIN)
 TENSOR = Value(kind=Sort.TENSOR)
 UNSEEN = Value(kind=Sort.OTHER)
 NONE = constant(None)
-
-
-def given_tensor(name: str) -> Value:
-    """An argument that is a tensor, and never None."""
-    return Value(same=frozenset([name]), kind=Sort.TENSOR, some=True)
 
 
 def is_plain(value: Value) -> bool:
