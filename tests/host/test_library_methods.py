@@ -55,6 +55,21 @@ class Held(collections.UserDict):
             value.zero_()
 
 
+class Keyed:
+    def __init__(self, t):
+        self.held = t
+
+    def keys(self):
+        return ["t"]
+
+    def __getitem__(self, key):
+        return self.held
+
+
+def clear(t):
+    t.zero_()
+
+
 KEPT = [None]
 
 
@@ -70,6 +85,8 @@ def op(x: torch.Tensor, y: torch.Tensor) -> None:
     ("Visits(x).visit(ast.parse('a'))", True),
     ("Held(a=x)", True),  # `UserDict.__init__` calls `update`
     ("Held(); [x].count(Held())", False),
+    ("clear(**Keyed(x))", True),
+    ("clear(**Keyed(y))", False),
 ])
 def test_what_is_called(body: str, written: bool, tmp_path: Path) -> None:
     (tmp_path / "ops.py").write_text(TEXT.replace("{body}", body))

@@ -163,6 +163,7 @@ class Calling(Invoking):
                 continue
             self.handed([value], node)
             rest = value if not value.cells else replace(value, cells=frozenset())
+            rest = join(rest, self.special(value, "__getitem__", (UNSEEN,), node) or Value())
             contents = self.state.contents(value)
             for content in contents:
                 for key, item in content.fields.items():
