@@ -30,7 +30,7 @@ def tuned(rerun: Rerun, text: str = TEXT, **autotune: object) -> KernelSubject:
     """A kernel that does `rerun` to `x`."""
     subject = subject_of(text, Autotune(**{"configs": TWO, "line": 1, **autotune}))
     x, *rest = subject.report.parameters
-    used = replace(x, rerun=rerun)
+    used = replace(x, reruns=(((), rerun),))
     return replace(subject, report=replace(subject.report, parameters=(used, *rest)))
 
 

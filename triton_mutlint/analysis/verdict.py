@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from triton_mutlint.analysis.conditions import condition
 from triton_mutlint.analysis.effects import VariantEffects
@@ -14,11 +14,13 @@ from triton_mutlint.types import (
     ArgType,
     ConstexprValue,
     DescriptorType,
+    KernelReport,
     Mutation,
     ParameterKind,
     ParameterReport,
     PointerType,
     Rerun,
+    UnanalyzableOp,
 )
 
 Choices = tuple[tuple[str, str], ...]
@@ -67,11 +69,12 @@ def _parameter(name: str, variants: Sequence[AnalyzedVariant], inferred: frozens
     if mutation is Mutation.CONDITIONAL:
         others = [dict(v.choices) for v in variants if all(v is not w for w in writing)]
         when = condition([dict(v.choices) for v in writing], others, complete)
+    unsafe = any(v.reruns.get(name, Rerun.SAFE) is not Rerun.SAFE for v in variants)
     return ParameterReport(
         name, positions[owner], *_describe(types), owner in inferred, mutation, when,
         reads=bool(kinds & {AccessKind.READ, AccessKind.ATOMIC}), writes=AccessKind.WRITE in kinds,
         atomics=AccessKind.ATOMIC in kinds, accesses=_sorted(accesses), reason=reasons.get(owner, ""),
-        rerun=max(variant.reruns.get(name, Rerun.SAFE) for variant in variants),
+        reruns=tuple((v.choices, v.reruns.get(name, Rerun.SAFE)) for v in variants) if unsafe else (),
     )
 
 
@@ -91,3 +94,18 @@ def _describe(types: Sequence[ArgType]) -> tuple[ParameterKind, str]:
         absent = all(isinstance(t, ConstexprValue) and t.value is None for t in types)
         return (ParameterKind.NONE if absent else ParameterKind.CONSTEXPR), texts
     return ParameterKind.SCALAR, texts
+
+
+def merged(base: KernelReport, effects: Sequence[VariantEffects], parameters: tuple[ParameterReport, ...],
+           undecided: Iterable[UnanalyzableOp] = ()) -> KernelReport:
+    """The report with the parameters' verdicts and what is said of ops in some variant."""
+    return replace(
+        base, parameters=parameters,
+        indirect_writes=tuple(sorted({w for e in effects for w in e.indirect_writes}, key=_order)),
+        opaque_ops=tuple(sorted({o for e in effects for o in e.opaque_ops}, key=_order)),
+        unanalyzable_ops=tuple(sorted({*undecided, *(u for e in effects for u in e.unanalyzable_ops)}, key=_order)),
+    )
+
+
+def _order(item: object) -> tuple[object, ...]:
+    return (item.location, item.op, repr(item))  # type: ignore[attr-defined]  # all three report types have them

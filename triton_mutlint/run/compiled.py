@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from triton_mutlint.analysis.verdict import AnalyzedVariant, judge
+from triton_mutlint.analysis.verdict import AnalyzedVariant, judge, merged
 from triton_mutlint.compiled.model import CompiledKernel
 from triton_mutlint.compiled.reading import ReadKernel, choices_of, read_effects
 from triton_mutlint.compiled.trace import kernels_in
@@ -17,7 +17,7 @@ from triton_mutlint.config.request import Progress, Request
 from triton_mutlint.process.inputs import spoil
 from triton_mutlint.rules.autotune.rerun import reruns_of
 from triton_mutlint.run.judge import report_on
-from triton_mutlint.run.kernel import limits, merged, updated_in
+from triton_mutlint.run.kernel import limits, updated_in
 from triton_mutlint.run.lint import Question, Run
 from triton_mutlint.run.places import SourcePlaces
 from triton_mutlint.run.workers import Part, Step

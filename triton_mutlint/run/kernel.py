@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import count
 
 from triton_mutlint.analysis import Places, VariantEffects, analyze_module
 from triton_mutlint.analysis.static import may_simplify
-from triton_mutlint.analysis.verdict import AnalyzedVariant, judge
+from triton_mutlint.analysis.verdict import AnalyzedVariant, judge, merged
 from triton_mutlint.basics import plural
 from triton_mutlint.lowering.lower import Lowerer, flat_args
 from triton_mutlint.process.watchdog import TooLongError
@@ -27,7 +27,6 @@ from triton_mutlint.types import (
     Kernel,
     KernelReport,
     Lowered,
-    ParameterReport,
     Plan,
     Rerun,
     Stage,
@@ -61,41 +60,39 @@ class Tools:
     may_try: bool = True
 
 
-def analyze_kernel(kernel: Kernel, plan: Plan, targets: Sequence[Target], tools: Tools) -> KernelReport:
+def analyze_kernel(kernel: Kernel, plan: Plan, targets: Sequence[Target], tools: Tools,
+                   elsewhere: Mapping[Target, tuple[Kernel, Plan]] | None = None) -> KernelReport:
     """The verdict on one kernel: the union over the plan's variants and the targets.
 
-    A failure is a result. Variants that the user listed must all lower; of inferred ones, and of
-    autotune configs that Triton itself would skip, it is enough that one does.
+    `elsewhere` has the kernel and its plan for targets where they differ, as the file may ask for the device. A failure
+    is a result. Variants that the user listed must all lower; of inferred ones, and of autotune configs that Triton
+    itself would skip, it is enough that one does.
     """
     work = _Variants(kernel, plan, tools)
-    for target in targets:
+    cases = [(elsewhere or {}).get(target, (kernel, plan)) for target in targets]
+    plans = [each for _, each in cases]
+    for target, (work.kernel, work.plan) in zip(targets, cases, strict=True):
         work.analyze(target, named=len(targets) > 1)
+    notes = dict.fromkeys(note for each in plans for note in each.notes)
     base = KernelReport(kernel.name, kernel.location, Status.FAILED, plan.origin,
-                        analyzed_variants=len(work.analyzed), total_variants=plan.total * len(targets),
-                        targets=tuple(targets), notes=(*plan.notes, *work.notes()))
+                        analyzed_variants=len(work.analyzed), total_variants=sum(each.total for each in plans),
+                        targets=tuple(targets), notes=(*notes, *work.notes()))
     fatal = work.fatal()
     if fatal is not None:
         place = fatal.location and replace(fatal.location, file=tools.places.display(fatal.location.file))
         return replace(base, failure=replace(fatal, location=place), analyzed_variants=0)
     effects = [a.effects for a in work.analyzed]
     positions = {name: index for index, name in enumerate(plan.variants[0].args)}
-    complete = len(plan.variants) == plan.total and not work.stopped
-    judged = judge(work.analyzed, plan.inferred | plan.assumed, plan.reasons, positions, complete)
+    complete = all(len(each.variants) == each.total for each in plans) and not work.stopped
+    guessed = frozenset[str]().union(*(each.inferred | each.assumed for each in plans))
+    parameters = judge(work.analyzed, guessed, plan.reasons, positions, complete)
     behind = {w.through for e in effects for w in e.indirect_writes}
     hidden = bool(work.failures or work.stopped or work.is_fixed)
-    parameters, undecided = doubted(judged, plan.doubts, hidden, work.addresses, behind, kernel)
+    undecided: list[UnanalyzableOp] = []
+    for each in {id(one): one for one in plans}.values():
+        parameters, found = doubted(parameters, each.doubts, hidden, work.addresses, behind, kernel)
+        undecided += found
     return merged(replace(base, status=Status.ANALYZED), effects, parameters, undecided)
-
-
-def merged(base: KernelReport, effects: Sequence[VariantEffects], parameters: tuple[ParameterReport, ...],
-           undecided: Iterable[UnanalyzableOp] = ()) -> KernelReport:
-    """The report with the parameters' verdicts and what is said of ops in some variant."""
-    return replace(
-        base, parameters=parameters,
-        indirect_writes=tuple(sorted({w for e in effects for w in e.indirect_writes}, key=_order)),
-        opaque_ops=tuple(sorted({o for e in effects for o in e.opaque_ops}, key=_order)),
-        unanalyzable_ops=tuple(sorted({*undecided, *(u for e in effects for u in e.unanalyzable_ops)}, key=_order)),
-    )
 
 
 def failed(kernel: Kernel, failure: Failure, targets: Sequence[Target] = ()) -> KernelReport:
@@ -128,10 +125,6 @@ def compared(analyze: Callable[[Observe], KernelReport]) -> KernelReport:
         tuple(n for n in names if n in taken and n not in (*report.mutated, *report.unknown)),
         next((seen.gave_up for seen, _ in answers if seen.gave_up), ""),
         None if None in fuses or not fuses else all(fuses)))
-
-
-def _order(item: object) -> tuple[object, ...]:
-    return (item.location, item.op, repr(item))  # type: ignore[attr-defined]  # all three report types have them
 
 
 _Found = tuple[Variant, VariantEffects, Mapping[str, Rerun]]  # of one variant: what was lowered in the end, and did

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain
+from pathlib import Path
 from typing import Any, TypeVar
 
 from triton_mutlint.cache.files import FileCache
@@ -21,7 +22,7 @@ from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.rules import NAMES
 from triton_mutlint.run.kernel import Observe, Tools, analyze_kernel, compared, failed
 from triton_mutlint.run.places import SourcePlaces
-from triton_mutlint.run.plan import Specs, given_files, load_file, plan_kernel, shown, unexpected
+from triton_mutlint.run.plan import Specs, device_of, given_files, load_file, plan_kernel, shown, unexpected
 from triton_mutlint.run.workers import KernelStep, Part, Step, lint_files
 from triton_mutlint.source.jit.launched import launched_in
 from triton_mutlint.source.slicing.tracing import traced
@@ -68,6 +69,7 @@ class Run:
         self.request, self.progress, self._observe = request, progress, observe
         self.specs = Specs(request)
         self.answers: dict[tuple[Location, str], Any] = {}
+        self._loaded: dict[tuple[Path, Target], FileResult] = {}  # for other targets than the first
         self._sources: Sequence[SourceFile] = ()
 
     def files(self, sources: Sequence[SourceFile], jobs: int = 0,
@@ -165,13 +167,30 @@ class Run:
 
         def analyzed(compare: Observe | None = None) -> KernelReport:
             plan = self.plan(file, kernel, entry)
-            return analyze_kernel(kernel, plan, targets, replace(tools, compare=compare))
+            elsewhere = dict(self._elsewhere(file, kernel, entry, targets))
+            return analyze_kernel(kernel, plan, targets, replace(tools, compare=compare), elsewhere)
 
         work = analyzed
         if self.request.torch:
             work = partial(compared, analyzed)
         found = self.attempt(kernel, work)
         return failed(kernel, found, targets) if isinstance(found, Failure) else found
+
+    def _elsewhere(self, file: FileResult, kernel: Kernel, entry: KernelSpec | None,
+                   targets: Iterable[Target]) -> Iterator[tuple[Target, tuple[Kernel, Plan]]]:
+        """What a kernel of `file` and its plan are where the file is loaded for these targets, if it is there then."""
+        spec = self.specs.of(file.source)
+        is_named = bool(self.request.targets or (entry is not None and entry.targets))
+        for target in [one for one in targets if is_named and str(one) != device_of(spec, self.request)]:
+            key = file.source.path, target
+            if key not in self._loaded:
+                only = replace(self.request, targets=(str(target),))
+                self._loaded[key] = load_file(file.source, spec, only)
+            other = self._loaded[key]
+            for found in other.kernels:
+                if (found.name, found.location) == (kernel.name, kernel.location):
+                    yield target, (found, self.plan(other, found, entry))
+                    break
 
     def attempt(self, kernel: Kernel, work: Callable[[], T]) -> T | Failure:
         """What `work` gives of a kernel, or why it gives nothing; it may take its time."""

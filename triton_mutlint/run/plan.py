@@ -81,7 +81,7 @@ def load_file(source: SourceFile, spec: Spec | None, request: Request) -> FileRe
     """
     try:
         result = load(source, globals_=spec.globals if spec else {}, true_import=request.true_import,
-                      target=_device(spec, request), stubs=request.config.stub_modules)
+                      target=device_of(spec, request), stubs=request.config.stub_modules)
         return replace(result, failures=tuple((name, shown(failure, request.cwd)) for name, failure in result.failures))
     except Exception as error:  # the file's own Python runs in there; one file must not end the run
         from triton_mutlint.lowering.triton_api import triton
@@ -91,7 +91,7 @@ def load_file(source: SourceFile, spec: Spec | None, request: Request) -> FileRe
         return FileResult.failed(source, failure)
 
 
-def _device(spec: Spec | None, request: Request) -> str:
+def device_of(spec: Spec | None, request: Request) -> str:
     """The target that constants of a file are told where they ask for the device.
 
     The first that is named on the command line, or the one that a spec names for all the kernels it names one for.

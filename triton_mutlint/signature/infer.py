@@ -111,7 +111,7 @@ def covering(kernel: Kernel, evidence: Evidence, guesses: Mapping[str, Inferred]
     found, trials = dict(guesses), iter(range(MAX_TRIALS))
     for widen in (False, True, True):  # the second time with what decides what others lead to
         names = [name for name in fixed if name in source.consulted] if missing else []
-        mentioned = evidence.learnt.mentioned if widen else ()
+        mentioned = (*evidence.learnt.mentioned,) if widen else None
         domains = {name: _domain(found[name].alternatives, mentioned) for name in names}
         for change, _ in zip(_changes(domains), trials, strict=False):
             reached = source.stores(change) & missing
@@ -142,10 +142,14 @@ def _other_side(guess: Inferred, slot: Slot, source: _Source) -> ArgType | None:
 
 
 class _Source:
-    """What the source of a kernel may store through, and which parameters decide that."""
+    """What the source of a kernel may store through, and which parameters decide that.
+
+    Where the kernel is tuned, what it loads from there counts as well: tuning runs it on what it has left.
+    """
 
     def __init__(self, kernel: Kernel, evidence: Evidence, args: Mapping[str, ArgType]) -> None:
         self._walk, self._helper, self._args = evidence.walk, Helper.of(kernel), args
+        self._kinds = ("store", "load") if kernel.is_tuned else ("store",)
         self.consulted: set[str] = set()
 
     def possible(self, names: Sequence[str]) -> _Stores:
@@ -160,14 +164,15 @@ class _Source:
         held = {name: change[name] if name in change else given_by(name, type_) for name, type_ in self._args.items()}
         found, asked = self._walk.consulting(self._helper, held)
         self.consulted |= asked
-        return frozenset((root, site) for root, sites in found.sites.items() for site in sites if site.kind == "store")
+        return frozenset((root, site) for root, sites in found.sites.items() if any(s.kind == "store" for s in sites)
+                         for site in sites if site.kind in self._kinds)
 
 
 def _with(guess: Inferred, new: ArgType, line: int) -> Inferred:
     if value_key(new) in map(value_key, guess.alternatives):
         return guess
     return replace(guess, alternatives=(*guess.alternatives, new),
-                   reason=f"{guess.reason}; {new} decides a write at line {line}")
+                   reason=f"{guess.reason}; {new} decides an access at line {line}")
 
 
 def _changes(domains: _Domains) -> Iterator[dict[str, ArgType]]:
@@ -188,15 +193,18 @@ def _places(domains: _Domains, names: Sequence[str], cost: int, most: int) -> It
                 yield {names[0]: place, **others}
 
 
-def _domain(alternatives: Sequence[ArgType], mentioned: Sequence[Any] | Mapping[Any, None]) -> list[ArgType]:
-    """The alternatives, and values of their kind: those near what the source mentions, then usual ones."""
+def _domain(alternatives: Sequence[ArgType], mentioned: Sequence[Any] | None) -> list[ArgType]:
+    """The alternatives, and values of their kind: those near what the source mentions, then usual ones.
+
+    With None for what it mentions, the alternatives alone.
+    """
     values = [a.value for a in alternatives if isinstance(a, ConstexprValue) and a.value is not None]
     main = values[0] if values else None
-    numbers = [c for c in mentioned if isinstance(c, (int, float)) and not isinstance(c, bool)]
+    numbers = [c for c in mentioned or () if isinstance(c, (int, float)) and not isinstance(c, bool)]
     near = [number_like(main, v) for c in numbers for v in (c + 1, c, c - 1)] if isinstance(main, (int, float)) else []
     others: list[Any] = []
     if isinstance(main, bool):
-        others = [False, True] if mentioned else []
+        others = [False, True] if mentioned is not None else []
     elif isinstance(main, int) and mentioned:
         powers = [next_power_of_2(int(c) + 1) for c in numbers if 0 <= c < 1 << 20]
         others = [number_like(main, v) for v in (*SIZES[:5], *powers, *near, *SIZES, 8192, 16384, 65536)]
@@ -204,7 +212,7 @@ def _domain(alternatives: Sequence[ArgType], mentioned: Sequence[Any] | Mapping[
     elif isinstance(main, float):
         others = near
     elif isinstance(main, str):
-        others = [c for c in mentioned if isinstance(c, str)]
+        others = [c for c in mentioned or () if isinstance(c, str)]
     found: dict[object, ArgType] = {}
     for type_ in (*alternatives, *map(ConstexprValue, others)):
         found.setdefault(value_key(type_), type_)

@@ -13,7 +13,7 @@ from triton_mutlint.basics import nearest
 from triton_mutlint.process.watchdog import TooLongError
 from triton_mutlint.source.function_text import called_from_outside
 from triton_mutlint.source.jit.kernels import Candidate, candidates, has_candidates, in_aggregate
-from triton_mutlint.source.jit.launched import called_elsewhere, launched_from, launches
+from triton_mutlint.source.jit.launched import called_elsewhere, is_declared, launched_from, launches
 from triton_mutlint.source.jit.live import imported, last_line
 from triton_mutlint.source.outline import Outline, outline
 from triton_mutlint.source.slicing.jitdefs import is_of_triton
@@ -117,7 +117,8 @@ class _Load:
         kernels: list[Kernel] = []
         helpers: list[Kernel] = []
         for candidate in found:
-            looks_like_one = self.launches.is_kernel({candidate.name, *candidate.aliases}, candidate.node, called)
+            looks_like_one = is_declared(self.source.text, candidate.node) or self.launches.is_kernel(
+                {candidate.name, *candidate.aliases}, candidate.node, called)
             asked = self.source.kernels
             is_kernel = bool(asked & candidate.names) if asked else looks_like_one
             if asked and not is_kernel and candidate.jit is None:

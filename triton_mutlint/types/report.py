@@ -100,8 +100,13 @@ class ParameterReport:
     atomics: bool = False
     accesses: tuple[Access, ...] = ()
     reason: str = ""  # why the type was inferred as it was
-    rerun: Rerun = Rerun.SAFE  # the worst of all variants, of kernels that are tuned; in no report
+    reruns: tuple[tuple[tuple[tuple[str, str], ...], Rerun], ...] = ()  # by the choices of a variant; in no report
     may_read: bool = False  # no analysed variant reads it, and one with other values than those guessed may
+
+    @property
+    def rerun(self) -> Rerun:
+        """What a second run does to it, in the worst of all variants, of kernels that are tuned."""
+        return max((rerun for _, rerun in self.reruns), default=Rerun.SAFE)
 
     @property
     def condition(self) -> str:

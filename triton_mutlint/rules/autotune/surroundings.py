@@ -24,7 +24,7 @@ from triton_mutlint.process.watchdog import TooLongError, watched
 from triton_mutlint.rules.rule import KernelSubject
 from triton_mutlint.signature.launch_sites import Launch, LaunchIndex, assignments, bound, index
 from triton_mutlint.source.outline import Function
-from triton_mutlint.types import Autotune, Kernel, Location, ParameterReport, SourceFile
+from triton_mutlint.types import Autotune, AutotuneConfig, Kernel, Location, ParameterReport, SourceFile
 
 NOT_TAKEN = "the argument may be None, which `restore_value` and `reset_to_zero` do not take before Triton 3.8"
 _MAX_STEPS = 8
@@ -165,8 +165,12 @@ def _mentions(node: ast.expr, name: str) -> bool:
 _SECONDS = 10.0  # for the hooks of one kernel
 
 
-def untouched(kernel: Kernel, autotune: Autotune, sources: Iterable[SourceFile]) -> frozenset[str]:
-    """The parameters that some config is tuned without any hook that may write them; none where hooks are not known."""
+def untouched(kernel: Kernel, autotune: Autotune, sources: Iterable[SourceFile],
+              tuned: Iterable[AutotuneConfig]) -> frozenset[str]:
+    """The parameters that one of the configs `tuned` runs without any hook that may write them.
+
+    There are none where hooks are not known.
+    """
     modules = HostModules(Path(), {source.path: source for source in sources})
     module = modules.module(kernel.path)
     if module is None:
@@ -175,21 +179,21 @@ def untouched(kernel: Kernel, autotune: Autotune, sources: Iterable[SourceFile])
     host.state, host.here = State(base=host.module_state.heap, scopes=host.scopes), host.top(module)
     try:
         with watched(_SECONDS):
-            return _untouched(host, KernelValue(module, kernel.node), autotune)
+            return _untouched(host, KernelValue(module, kernel.node), autotune, tuned)
     except TooLongError:
         return frozenset()
 
 
-def _untouched(host: Interpreter, kernel: KernelValue, autotune: Autotune) -> frozenset[str]:
+def _untouched(host: Interpreter, kernel: KernelValue, autotune: Autotune,
+               tuned: Iterable[AutotuneConfig]) -> frozenset[str]:
     tuner = next((tuner for tuner in host.tuners(kernel) if not tuner.overrides), None)
-    by_config = [config.has_pre_hook for config in autotune.configs]
     if tuner is None or bool(tuner.hooks.things) is not (autotune.has_pre_hook or autotune.has_post_hook) or \
-            bool(tuner.config_hooks.things) is not any(by_config) or \
+            bool(tuner.config_hooks.things) is not any(c.has_pre_hook for c in autotune.configs) or \
             (tuner.hooks.kind | tuner.config_hooks.kind) & Sort.OTHER:
         return frozenset()
     names = frozenset(a.arg for a in ast.walk(kernel.node.args) if isinstance(a, ast.arg))
     touched = frozenset[str]().union(*(_touched(host, hook, names) for hook in tuner.hooks.things))
-    if all(by_config):
+    if all(config.has_pre_hook for config in tuned):
         touched |= names.intersection(*(_touched(host, hook, names) for hook in tuner.config_hooks.things))
     return names - touched
 

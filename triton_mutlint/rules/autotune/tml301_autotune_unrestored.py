@@ -21,7 +21,7 @@ different ways (also where programs wait for what others store), where hooks (al
 the parameter or are not understood, where a list could not be evaluated, and where a launch leaves out an
 argument that no config gives, so that the kernel must be tuned over other configs than those that were found.
 Hooks are followed like the code of a torch op: one that only looks at a parameter does not protect it, nor does
-one that some configs lack.
+one that is lacking in a config with which the kernel adds to the parameter or reads what it left there.
 
 A kernel that only jax-triton's `triton_call` launches is protected by what each such call says: inputs in
 `input_output_aliases` are put back, outputs in `zeroed_outputs` are cleared.
@@ -64,7 +64,9 @@ from triton_mutlint.rules.autotune.surroundings import NOT_TAKEN, kept_by_jax, l
 from triton_mutlint.rules.rule import KernelSubject, Rule, condition, misnamed, places
 from triton_mutlint.types import (
     Autotune,
+    AutotuneConfig,
     Change,
+    ConstexprValue,
     Finding,
     Kernel,
     ListKind,
@@ -99,7 +101,7 @@ def check(subject: KernelSubject) -> Iterator[Finding]:
     is_known = len(autotune.configs) > 1 and not lacks_arguments(subject, kernel)
     for parameter in subject.report.parameters if is_known else ():
         base = parameter.name.partition(".")[0]
-        if parameter.rerun is not Rerun.SAFE and not _is_protected(subject, kernel, autotune, base, parameter.rerun) \
+        if parameter.rerun is not Rerun.SAFE and not _is_protected(subject, kernel, autotune, base, parameter) \
                 and base not in (kept_by_jax(subject, kernel) or ()):
             yield _unrestored(subject, kernel, autotune, parameter, place)
 
@@ -157,11 +159,13 @@ def _replaced(subject: KernelSubject, autotune: Autotune, argument: str, names: 
         unfixed="hooks are not edited", subject=place)
 
 
-def _is_protected(subject: KernelSubject, kernel: Kernel, autotune: Autotune, name: str, rerun: Rerun) -> bool:
+def _is_protected(subject: KernelSubject, kernel: Kernel, autotune: Autotune, name: str,
+                  parameter: ParameterReport) -> bool:
     """Whether tuning leaves no trace in `name`, or nobody can tell: hooks may write it, or a list is not known.
 
     A name in both lists is zeroed first, and the zeros are what is kept and put back: also a hook cannot undo that.
     """
+    rerun = parameter.rerun
     if any(name in names for names in replaced(autotune).values()):
         return True  # which is a fault of its own
     if name in autotune.reset_to_zero:
@@ -169,8 +173,16 @@ def _is_protected(subject: KernelSubject, kernel: Kernel, autotune: Autotune, na
     if name in autotune.restore_value or "restore_value" in autotune.undecided or \
             ("reset_to_zero" in autotune.undecided and rerun is not Rerun.UPDATES):
         return True
+    harmful = [config for config in autotune.configs if _may_harm(config, parameter)]
     return _is_hooked(kernel, autotune) and (_is_pruned(kernel) or
-                                             name not in untouched(kernel, autotune, subject.sources))
+                                             name not in untouched(kernel, autotune, subject.sources, harmful))
+
+
+def _may_harm(config: AutotuneConfig, parameter: ParameterReport) -> bool:
+    """Whether a second run with this config does anything to the parameter, or nobody knows."""
+    given = {name: str(ConstexprValue(value)) for name, value in config.kwargs.items()}
+    found = [rerun for choices, rerun in parameter.reruns if all(given.get(n, text) == text for n, text in choices)]
+    return not found or any(rerun is not Rerun.SAFE for rerun in found)
 
 
 def _is_hooked(kernel: Kernel, autotune: Autotune) -> bool:

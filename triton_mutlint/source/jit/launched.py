@@ -18,6 +18,7 @@ from triton_mutlint.source.walking import children
 from triton_mutlint.types import StageError, parse_source
 
 _LAUNCHERS = frozenset({"run", "warmup"})
+_DECLARES = re.compile(r"#\s*triton-mutlint:\s*mutates\b")
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,14 @@ class Launches:
         if returns_value(node) or takes_blocks(node):
             return False
         return bool(names & self.passed) or not called & {node.name, *names}
+
+
+def is_declared(text: str, node: ast.FunctionDef) -> bool:
+    """Whether a comment above a function, or in its head, says what it writes: nobody says so of a helper."""
+    lines, begin = text.splitlines(), min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    while begin > 1 and lines[begin - 2].lstrip().startswith("#"):
+        begin -= 1
+    return any(map(_DECLARES.search, lines[begin - 1 : node.body[0].lineno - 1]))
 
 
 def launches(file: Outline) -> Launches:
