@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from triton_mutlint.process.inputs import spoil
 
-HANGING = 10.0
+HANGING = 3.0
 _AGAIN = 5.0  # seconds after which a block is told again that does not end
 
 
