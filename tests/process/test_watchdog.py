@@ -20,7 +20,7 @@ def computes(seconds: float) -> None:
 
 def test_waiting_for_others_is_no_computing() -> None:
     with watched(0.1):
-        time.sleep(0.3)
+        time.sleep(0.2)
 
 
 @pytest.mark.parametrize(("work", "least"), [(computes, 0.05), (time.sleep, 0.05 * HANGING)])
@@ -57,7 +57,7 @@ def around() -> None:
 @pytest.mark.apart
 def test_a_process_that_waits_has_time() -> None:
     def work(task: int) -> Iterator[int]:
-        (time.sleep if task else computes)(0.4 if task else 60)
+        (time.sleep if task else computes)(0.3 if task else 60)
         yield task
 
     found, lost = list[int](), list[str]()

@@ -29,7 +29,7 @@ from triton_mutlint.types import (
 
 _DEFINES = re.compile(r"^\s*@.*jit\b|\bjit\(", re.MULTILINE)  # a kernel, where others mention the word
 _WORTHWHILE = 6  # jit functions: fewer of them take less than what a second process costs
-_GRACE = 5.0  # seconds that a kernel may take beyond its limit: it is ended from within where that can be done
+_GRACE = 1.0  # seconds that a kernel may take beyond its limit: it is ended from within where that can be done
 _LOADING = 35.0  # seconds until a file is loaded; what it computes is ended from within after 20
 _FOREIGN = re.compile(r"LLVM ERROR: (\S+) created with unregistered dialect")
 _OTHER_GPU = "it is written for another GPU: name that by --target, or by `target` in the spec"
