@@ -155,6 +155,7 @@ def test_pre_commit_names_files_that_the_configuration_excludes(project: Reposit
     assert passed.returncode == 0, passed.stdout
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="pre-commit installs from a git repository")
 def test_the_isolated_hook(project: Repository, tmp_path: Path) -> None:
     """pre-commit makes an environment and installs the last commit of this checkout in it.

@@ -93,6 +93,7 @@ def test_without_a_triton_it_comes_alone(tmp_path: Path, wheel: Path) -> None:
     assert installs(simulated(tmp_path), str(wheel)).keys() - OLD_PYTHON == OURS
 
 
+@pytest.mark.long
 def test_beside_a_triton_of_another_name(tmp_path: Path, wheel: Path) -> None:
     """pip does not know that `triton-rocm` is a Triton, and would install another over it: thus `--no-deps`."""
     python = simulated(tmp_path, "2.9.1", ROCM)

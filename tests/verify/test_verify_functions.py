@@ -14,7 +14,7 @@ from triton_mutlint.config.request import Request
 from triton_mutlint.verify.model import Agreement, Outcome, Verified
 from triton_mutlint.verify.wire import Settings
 
-pytestmark = [pytest.mark.torch, pytest.mark.slow]
+pytestmark = [pytest.mark.torch, pytest.mark.slow, pytest.mark.long]
 
 
 @lru_cache
@@ -47,7 +47,6 @@ def test_a_program_with_gradients_is_compared_with_eager() -> None:
     assert {p.status for p in _functions()["Scale"].paths} == {"ok"}
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", ["functions.py:Scale", "silu_ops.py:silu_"])
 def test_inductor_launches_interpreted_kernels(name: str, tmp_path: Path) -> None:
     from triton_mutlint.verify.ops.verifying import verify_ops
