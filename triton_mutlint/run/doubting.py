@@ -83,7 +83,8 @@ def doubted(
     is_open = hidden or doubts.open
     changed = tuple(
         replace(p, mutation=Mutation.UNKNOWN if p.name in found else p.mutation,
-                may_read=is_open and not p.reads and bool({p.name, p.name.partition(".")[0]} & doubts.loads))
+                may_read=p.may_read or (is_open and not p.reads and bool(
+                    {p.name, p.name.partition(".")[0]} & doubts.loads)))
         for p in parameters)
     together: dict[UnanalyzableOp, list[str]] = {}
     for name, op in found.items():
