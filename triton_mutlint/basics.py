@@ -9,6 +9,7 @@ from typing import Any
 
 _CODE = re.compile(r"TML\d{3}")
 NEVER = "never"
+MARK = "triton-mutlint:"  # begins what a comment says to this tool
 DEVICE_NODES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/kfd", "/dev/dxg")  # without any of them there is no GPU
 FAIL_LEVELS = ("error", "warning", "info", NEVER)  # what `--fail-on` knows
 

@@ -14,7 +14,7 @@ from triton_mutlint.analysis.printed import constant_behind
 from triton_mutlint.analysis.solver import Solver
 from triton_mutlint.analysis.values import bits
 from triton_mutlint.ttir.ir import Function, Op, Region
-from triton_mutlint.ttir.ops import OpInfo, lookup, mask_of, rows
+from triton_mutlint.ttir.ops import OpInfo, lookup, mask_of_write, rows
 from triton_mutlint.types import (
     Access,
     AccessKind,
@@ -137,7 +137,7 @@ class EffectReader:
     @staticmethod
     def _is_masked_out(site: _Site) -> bool:
         """A store or atomic whose mask is the constant false does nothing."""
-        masks = mask_of(site.op) if site.op.name != "tt.load" else ()
+        masks = mask_of_write(site.op)
         return any(constant_behind(mask, site.context.function.producers.get) == 0 for mask in masks)
 
     def _memory_op(self, site: _Site, info: OpInfo) -> None:

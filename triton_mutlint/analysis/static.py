@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from triton_mutlint.analysis.printed import SAME_VALUE, Width, integer_constant, width_of
 from triton_mutlint.ttir.ir import Function, Module, Op, walk
-from triton_mutlint.ttir.ops import computes, mask_of
+from triton_mutlint.ttir.ops import computes, mask_of_write
 
 _COMPUTED = "computed"  # from constants alone
 _Known = dict[int, "int | str"]  # the values that are known at compile time: an integer constant, or _COMPUTED
@@ -76,7 +76,7 @@ def _decides(function: Function, op: Op, known: _Known) -> bool:
         lower, upper = (known.get(bound) for bound in op.operands[:2])
         is_entered = isinstance(lower, int) and isinstance(upper, int) and lower < upper
         return lower is not None and upper is not None and not is_entered
-    if (masks := mask_of(op)) and op.name != "tt.load":
+    if masks := mask_of_write(op):
         return any(known.get(mask) in (0, _COMPUTED) for mask in masks)
     return _is_absorbed(op, known) and _carries(function, op)
 

@@ -12,6 +12,7 @@ from triton_mutlint.types import (
     Access,
     AccessKind,
     ArgType,
+    Choices,
     ConstexprValue,
     DescriptorType,
     KernelReport,
@@ -22,8 +23,6 @@ from triton_mutlint.types import (
     Rerun,
     UnanalyzableOp,
 )
-
-Choices = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from triton_mutlint.types import (
     ArgOwner,
     ArgRole,
     ArgType,
+    Choices,
     ConstexprValue,
     DescriptorType,
     Failure,
@@ -221,7 +222,7 @@ def read_effects(kernel: CompiledKernel, places: Callable[[int], Places], opaque
     return ReadKernel(file, line, signature, AnalyzedVariant(signature.arguments, (), effects), target, module)
 
 
-def choices_of(kernel: CompiledKernel, read: ReadKernel) -> tuple[tuple[str, str], ...]:
+def choices_of(kernel: CompiledKernel, read: ReadKernel) -> Choices:
     """What tells a compilation of a kernel from others: types and values of its arguments, and compile options."""
     arguments = [(name, str(type_)) for name, type_ in read.variant.arguments.items()]
     return (*arguments, *sorted(kernel.options.items()), *([("target", str(read.target))] if read.target else []))

@@ -16,13 +16,12 @@ import tokenize
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from triton_mutlint.basics import byte_column, nearest, nearest_rule
+from triton_mutlint.basics import MARK, byte_column, nearest, nearest_rule
 from triton_mutlint.source.walking import first_line
 from triton_mutlint.types import Location, SourceFile, StageError
 
-MARK = "triton-mutlint:"
 MUTATES, IGNORE = "mutates", "ignore"
-_DIRECTIVE = re.compile(r"#+\s*triton-mutlint:")
+_DIRECTIVE = re.compile(rf"#+\s*{MARK}")
 _MENTIONS = ("mutlint", "Mutlint", "MUTLINT")
 _NEARLY = re.compile(  # what is meant as a directive and would be passed over
     r"#+\s*triton[-_ ]?mutlint(?:\s*:|\s+(?=mutates\s*=|ignore\[))", re.IGNORECASE

@@ -7,7 +7,7 @@ import re
 from bisect import bisect
 from collections.abc import Iterable, Sequence
 
-from triton_mutlint.contracts.comments import MARK
+from triton_mutlint.basics import MARK
 from triton_mutlint.fixes.document import CannotFixError, Document, Edit, replaced
 from triton_mutlint.spec.nodes import SpecError
 from triton_mutlint.spec.read import parse_spec

@@ -27,11 +27,13 @@ _OTHER_TRITON = re.compile(
 )
 _UNDEFINED = re.compile(r"^NameError: (\w+) is not defined")
 _KNOWS_PYTHON = (3, 5)  # versions before read nothing of a function that makes kernels, have no aggregates, ...
-_LOST = ("give other arguments", "no argument changes that: the line depends", "make it a")  # hints that may be wrong
+_OTHERS = "give other arguments"
+_NONE = "no argument changes that: the line depends on none"
+_CONSTANT = "make it a `tl.constexpr` where it is defined, or give it in the spec under `globals:`"
+_DOUBTFUL = (_OTHERS, _NONE, _CONSTANT)  # hints that are beside the point where Triton is too old for such Python
 _HINTS = (
     (_OTHER_TRITON, "analyse it with the Triton version that it is written for"),
-    (re.compile(r"Cannot access global variable"),
-     "make it a `tl.constexpr` where it is defined, or give it in the spec under `globals:`"),
+    (re.compile(r"Cannot access global variable"), _CONSTANT),
     (re.compile(r"^RecursionError"),
      "Triton compiles calls by recursion, and Python ended it: fewer calls must stand in one another"),
     (re.compile(r"invalid function identifier"), "rename it: Triton compiles functions with ASCII names only"),
@@ -68,7 +70,7 @@ def no_argument_helps(kernel: Kernel, message: str, node: ast.AST | None, line: 
     if node is None:
         return None
     if not is_computed:
-        return "no argument changes that: the line depends on none"
+        return _NONE
     head = leading_to(kernel, list(names_of(ast.Expr(node) if isinstance(node, ast.expr) else node)))
     if _COMPILE_TIME.search(message) and all(p.is_constexpr for p in kernel.parameters if p.name in head):
         return "no argument changes that: a constexpr stands where Triton needs a value of run time"
@@ -91,7 +93,7 @@ def other_arguments(kernel: Kernel, message: str, line: int | None, args: Mappin
             larger = 1 << arg.value.bit_length()
             return f"give a power of two {place}, such as `{name}: {larger}`; it was lowered with {', '.join(shown)}"
     referred = [what for what, words in _REFERRED if words in message]
-    return (f"give other arguments {place}; it was lowered with {', '.join(shown)}"
+    return (f"{_OTHERS} {place}; it was lowered with {', '.join(shown)}"
             + (f"; a {referred[0]} is given as `{{ref: name}}`, by what the file calls it" if referred else ""))
 
 
@@ -132,7 +134,7 @@ def _cautious(hint: str, message: str) -> str:
     """The hint, and where Triton is newer than any that was tested, or too old for such Python, that it may be why."""
     if newer := triton_api.newer_than_tested():
         return f"{hint}; or the cause may be that {newer}"
-    is_old = triton_api.version() < _KNOWS_PYTHON and hint.startswith(_LOST) and not message.startswith(_ASSERTED)
+    is_old = triton_api.version() < _KNOWS_PYTHON and hint.startswith(_DOUBTFUL) and not message.startswith(_ASSERTED)
     return hint + ("; or analyse it with Triton 3.5 or newer, which compiles more of Python" if is_old else "")
 
 

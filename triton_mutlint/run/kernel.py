@@ -22,6 +22,7 @@ from triton_mutlint.ttir.parser import parse
 from triton_mutlint.types import (
     AccessKind,
     ArgType,
+    Choices,
     ConstexprValue,
     Failure,
     Kernel,
@@ -250,7 +251,7 @@ class _Variants:
         return found
 
 
-def _choices(variant: Variant, planned: Variant) -> tuple[tuple[str, str], ...]:
+def _choices(variant: Variant, planned: Variant) -> Choices:
     """What tells a variant from its siblings, as it was lowered."""
     return tuple((name, str(variant.args[name])) for name, _ in planned.choices)
 

@@ -78,6 +78,11 @@ def mask_of(op: Op) -> tuple[int, ...]:
     return op.operands[at : at + 1]
 
 
+def mask_of_write(op: Op) -> tuple[int, ...]:
+    """The operand that says which elements are not written, if there is one."""
+    return () if op.name == "tt.load" else mask_of(op)
+
+
 def rows() -> tuple[OpInfo, ...]:
     """The whole table."""
     return tuple(_TABLE.values())

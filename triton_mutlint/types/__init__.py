@@ -11,6 +11,7 @@ from triton_mutlint.types.kernel import Autotune, AutotuneConfig, FileResult, Ke
 from triton_mutlint.types.op import Declaration, HostEffect, OpArgument, OpMutation, OpReport, Problem
 from triton_mutlint.types.plan import (
     ArgType,
+    Choices,
     ConstexprValue,
     DescriptorType,
     Doubts,

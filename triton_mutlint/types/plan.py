@@ -100,6 +100,9 @@ def unwrap_constexpr(value: Any) -> Any:
 ArgType = Union[PointerType, ScalarType, DescriptorType, ConstexprValue, TupleType]  # noqa: UP007
 
 
+Choices = tuple[tuple[str, str], ...]  # the arguments in which a variant differs from others, as printed
+
+
 @dataclass(frozen=True)
 class Variant:
     """One concrete set of arguments under which a kernel is lowered.
@@ -109,7 +112,7 @@ class Variant:
     """
 
     args: Mapping[str, ArgType]
-    choices: tuple[tuple[str, str], ...] = ()
+    choices: Choices = ()
     options: Mapping[str, Any] = EMPTY
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 
-from triton_mutlint.types.plan import Origin
+from triton_mutlint.types.plan import Choices, Origin
 from triton_mutlint.types.source import Failure, Frame, Location
 from triton_mutlint.types.target import Target
 
@@ -100,7 +100,7 @@ class ParameterReport:
     atomics: bool = False
     accesses: tuple[Access, ...] = ()
     reason: str = ""  # why the type was inferred as it was
-    reruns: tuple[tuple[tuple[tuple[str, str], ...], Rerun], ...] = ()  # by the choices of a variant; in no report
+    reruns: tuple[tuple[Choices, Rerun], ...] = ()  # by the choices of a variant; in no report
     may_read: bool = False  # no analysed variant reads it, and one with other values than those guessed may
 
     @property

@@ -66,13 +66,12 @@ def _inherited(base: Thing, names: tuple[str, ...]) -> Inherited:
 @lru_cache(maxsize=1024)
 def _in_library(name: str, methods: tuple[str, ...]) -> Inherited:
     """The same for a class by its name; those of torch and numpy call of a class what is followed elsewhere."""
-    module = name.rpartition(".")[0]
     if name.partition(".")[0] not in sys.stdlib_module_names:
         return Inherited.NOTHING
-    if module != "builtins" and not is_real(module):
+    order = _order_of(name)
+    if order is None or any(_functions(_member(order, method)) for method in methods):
         return Inherited.CALLS
-    found = (_member(_order_of(name), method) for method in methods)
-    return Inherited.CALLS if any(_functions(one) for one in found) else Inherited.NOTHING
+    return Inherited.NOTHING
 
 
 def may_call(bases: Collection[Value], methods: Collection[str], name: str) -> bool:
@@ -86,6 +85,8 @@ def may_call(bases: Collection[Value], methods: Collection[str], name: str) -> b
 def _mentioned(name: str, methods: tuple[str, ...]) -> frozenset[str] | None:
     """The names in the code of these methods and of what it mentions in turn; None where it may compute one."""
     order = _order_of(name)
+    if order is None:
+        return None
     pending = [function for method in methods for function in _functions(_member(order, method))]
     seen, names = set[FunctionType](), set[str]()
     while pending:
@@ -96,14 +97,17 @@ def _mentioned(name: str, methods: tuple[str, ...]) -> frozenset[str] | None:
             names |= new
             for each in new:
                 pending += _functions(_member(order, each)) + _functions(function.__globals__.get(each))
-    return None if not order or names & _COMPUTING else frozenset(names)
+    return None if names & _COMPUTING else frozenset(names)
 
 
-def _order_of(name: str) -> tuple[type, ...]:
-    """The classes that members of a class of Python's library are looked up in; none where there is no such class."""
+def _order_of(name: str) -> tuple[type, ...] | None:
+    """The classes that members of a class of Python's library are looked up in, none where there is no such class.
+
+    None where its module is not imported here.
+    """
     module, _, last = name.rpartition(".")
     if module != "builtins" and not is_real(module):
-        return ()
+        return None
     made = getattr(importlib.import_module(module), last, None)
     return made.__mro__ if isinstance(made, type) else ()
 

@@ -10,15 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from triton_mutlint.basics import MARK
 from triton_mutlint.source.function_text import returns_value, takes_blocks
 from triton_mutlint.source.outline import Outline, outline
 from triton_mutlint.source.python_text import decode_source, read_bytes
 from triton_mutlint.source.slicing.spaces import node_of
-from triton_mutlint.source.walking import children
+from triton_mutlint.source.walking import children, first_line
 from triton_mutlint.types import StageError, parse_source
 
 _LAUNCHERS = frozenset({"run", "warmup"})
-_DECLARES = re.compile(r"#\s*triton-mutlint:\s*mutates\b")
+_DECLARES = re.compile(rf"#\s*{MARK}\s*mutates\b")
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,9 @@ class Launches:
 
 def is_declared(text: str, node: ast.FunctionDef) -> bool:
     """Whether a comment above a function, or in its head, says what it writes: nobody says so of a helper."""
-    lines, begin = text.splitlines(), min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    if MARK not in text:
+        return False
+    lines, begin = text.splitlines(), first_line(node)
     while begin > 1 and lines[begin - 2].lstrip().startswith("#"):
         begin -= 1
     return any(map(_DECLARES.search, lines[begin - 1 : node.body[0].lineno - 1]))
